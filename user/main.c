@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/options.h"
+#include "cmd/cmd.h"
+#include "sink/sink.h"
+
+static int (*const commands[VW_COMMAND_COUNT])(const struct vw_options *options) = {
+	[VW_COMMAND_WATCH] = vw_cmd_watch,
+	[VW_COMMAND_CHECK] = vw_cmd_check,
+	[VW_COMMAND_DOCTOR] = vw_cmd_doctor,
+};
+
+static void set_locale(void)
+{
+	/* Names are UTF-8 whatever LANG says; under sudo and cron it often says "C". */
+	if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
+		setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+static int usage_failed(enum vw_format format, const struct vw_error *error)
+{
+	fprintf(stderr, "vhostwatch: %s\n", error->message);
+	if (format == VW_FORMAT_JSON)
+		vw_sink_json_error(stdout, error);
+	return VW_EXIT_UNKNOWN;
+}
+
+/* A help text that went to a full disk was not given. */
+static int printed(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return VW_EXIT_OK;
+	perror("vhostwatch: cannot write to standard output");
+	return VW_EXIT_UNKNOWN;
+}
+
+int main(int argc, char **argv)
+{
+	enum vw_format format = vw_options_format(argc, argv);
+	struct vw_options options;
+	struct vw_error error;
+
+	set_locale();
+	if (vw_options_parse(argc, argv, &options, &error))
+		return usage_failed(format, &error);
+	if (options.help) {
+		vw_options_help(stdout, &options);
+		return printed();
+	}
+	if (options.version) {
+		puts("vhostwatch " VW_VERSION);
+		return printed();
+	}
+	return commands[options.command](&options);
+}
