@@ -29,12 +29,15 @@ static void print_choices(FILE *out, const struct vw_option_spec *spec)
 		size_t len = strlen(spec->choices[i]) + strlen(mark) + 2;
 
 		if (column + len > HELP_WIDTH) {
-			fprintf(out, "\n%*s", HELP_COLUMN, "");
+			fprintf(out, ",\n%*s", HELP_COLUMN, "");
 			column = HELP_COLUMN;
+		} else if (i) {
+			fputs(", ", out);
 		}
-		fprintf(out, "%s%s%s", spec->choices[i], mark, spec->choices[i + 1] ? ", " : "\n");
+		fprintf(out, "%s%s", spec->choices[i], mark);
 		column += len;
 	}
+	fputc('\n', out);
 }
 
 /* The default of a duration: until ^C where the value is 0. */
