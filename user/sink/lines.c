@@ -134,12 +134,12 @@ void vw_lines_add(struct vw_lines *lines, enum vw_style style, unsigned int widt
 static size_t break_at(const char *text, unsigned int room)
 {
 	unsigned int used;
-	size_t len, pos;
+	size_t blanks = strspn(text, " "), len, pos;
 
 	len = fit(text, room, &used);
-	if (!text[len] || text[len] == ' ')
+	if (!text[len] || (text[len] == ' ' && len > blanks))
 		return len;
-	for (pos = len; pos; pos--)
+	for (pos = len; pos > blanks; pos--)
 		if (text[pos - 1] == ' ')
 			return pos;
 	/* One word longer than the line.  At least one character, or this would not end. */
