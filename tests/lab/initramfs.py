@@ -130,12 +130,12 @@ def read_module(path):
     return kernels.run(["zstd", "-dc", path]) if path.suffix == ".zst" else data
 
 
-def atomic_write(path, data):
+def atomic_write(path, data, mode=0o644):
     """Several runs may fill the cache at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as handle:
         handle.write(data)
-    os.chmod(handle.name, 0o644)
+    os.chmod(handle.name, mode)
     os.replace(handle.name, path)
 
 
@@ -173,8 +173,7 @@ def vhost_load():
             kernels.run(["gcc", *LOAD_FLAGS, "-o", target,
                          *(kernels.LAB_DIR / name for name in LOAD_SOURCES)])
             kernels.run(["strip", target])
-            atomic_write(path, target.read_bytes())
-        path.chmod(0o755)
+            atomic_write(path, target.read_bytes(), 0o755)
     return path
 
 
@@ -230,7 +229,8 @@ def scenario_image(scenario, files, mark, vhostwatch):
     cpio.add("lab/lib.sh", (GUEST_DIR / "lib.sh").read_bytes())
     cpio.add("lab/settings.sh", settings(scenario, mark).encode())
     cpio.add("lab/modules.list", module_list(scenario, files).encode())
-    script = ". /lab/settings.sh\n. /lab/lib.sh\n" + scenario["script"] + "\n"
+    # Only fail, check and an explicit exit end a scenario badly, not its last command.
+    script = ". /lab/settings.sh\n. /lab/lib.sh\n" + scenario["script"] + "\nexit 0\n"
     cpio.add("lab/script.sh", script.encode())
     cpio.program(vhost_load(), "bin/vhost-load")
     if vhostwatch:

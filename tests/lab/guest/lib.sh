@@ -21,12 +21,15 @@ now_cs() {
 }
 
 # wait_for SECONDS 'CONDITION': poll until the condition holds, or fail the scenario.
+# The condition may use set --, so nothing here relies on the positional parameters later.
 wait_for() {
+	_wait_s=$1
+	_wait_until=$2
 	now_cs
-	_limit=$((NOW_CS + $1 * 100))
-	until eval "$2"; do
+	_wait_end=$((NOW_CS + _wait_s * 100))
+	until eval "$_wait_until"; do
 		now_cs
-		[ "$NOW_CS" -lt "$_limit" ] || fail "not within $1 s: $2"
+		[ "$NOW_CS" -lt "$_wait_end" ] || fail "not within $_wait_s s: $_wait_until"
 		sleep 0.1
 	done
 }
@@ -57,6 +60,7 @@ record_preempt() {
 step() {
 	_step=$1
 	shift
+	echo "lab: step $_step" >/dev/console
 	"$@" </dev/null >"/results/step-$_step.out" 2>"/results/step-$_step.err"
 	_rc=$?
 	echo "$_rc" >"/results/step-$_step.rc"
@@ -68,6 +72,7 @@ step() {
 step_bg() {
 	_step=$1
 	shift
+	echo "lab: step $_step in the background" >/dev/console
 	"$@" </dev/null >"/results/step-$_step.out" 2>"/results/step-$_step.err" &
 	eval "STEP_PID_$_step=\$!"
 }
