@@ -198,13 +198,13 @@ void vw_sentence_update(const struct vw_finding *finding, unsigned int width,
 	add_head(&t, finding);
 	add(&t, ": still open after ");
 	add_ns(&t, finding->duration_ns);
+	if (finding->n_victims) {
+		add(&t, ", longest wait ");
+		add_ns(&t, finding->victims[0].wait_ns);
+	}
 	if (finding->has_culprit) {
 		add(&t, ", ");
 		add_task(&t, &finding->culprit);
-	}
-	if (finding->n_victims) {
-		add(&t, "; longest wait ");
-		add_ns(&t, finding->victims[0].wait_ns);
 	}
 	vw_lines_add(lines, style_of(finding), width, t.s);
 }

@@ -74,6 +74,7 @@ static void text_rows_done(struct vw_sink *base, uint64_t ts_ns)
 	(void)ts_ns;
 	vw_table_rows_done(sink->table);
 	vw_table_render(sink->table, TEXT_WIDTH, &lines);
+	vw_lines_add(&lines, VW_STYLE_PLAIN, TEXT_WIDTH, "");
 	print(sink, &lines);
 }
 

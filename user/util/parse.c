@@ -1,47 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "util/parse.h"
+#include "util/str.h"
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9'; /* isdigit() asks the locale */
-}
-
-/* Reads the digits at *@pos; at least one must be there. */
-static int read_digits(const char **pos, uint64_t *ret_value)
-{
-	uint64_t value = 0;
-	const char *p = *pos;
-
-	if (!is_digit(*p))
-		return -EINVAL;
-	for (; is_digit(*p); p++) {
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
-			return -ERANGE;
-	}
-	*pos = p;
-	*ret_value = value;
-	return 0;
-}
+#define DIGITS "0123456789"
 
 int vw_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret_value)
 {
 	uint64_t value;
 	int err;
 
-	err = read_digits(&text, &value);
 	/* A letter behind a number that is too large makes it no number at all. */
-	if (err == -ERANGE && text[strspn(text, "0123456789")])
+	if (text[strspn(text, DIGITS)])
 		return -EINVAL;
+	err = vw_str_u64(text, NULL, &value);
 	if (err)
 		return err;
-	if (*text)
-		return -EINVAL;
 	if (value < min || value > max)
 		return -ERANGE;
 	*ret_value = value;
@@ -75,12 +52,12 @@ int vw_parse_duration_ns(const char *text, uint64_t bare_unit_ns, uint64_t *ret_
 	const char *fraction = "", *end = text;
 	uint64_t whole, unit, ns;
 
-	end += strspn(end, "0123456789");
+	end += strspn(end, DIGITS);
 	if (end == text)
 		return -EINVAL;
 	if (*end == '.') {
 		fraction = ++end;
-		end += strspn(end, "0123456789");
+		end += strspn(end, DIGITS);
 		if (end == fraction)
 			return -EINVAL;
 	}
@@ -88,11 +65,11 @@ int vw_parse_duration_ns(const char *text, uint64_t bare_unit_ns, uint64_t *ret_
 	unit = *end ? unit_ns(end) : bare_unit_ns;
 	if (!unit)
 		return -EINVAL;
-	if (read_digits(&text, &whole) || __builtin_mul_overflow(whole, unit, &ns) ||
+	if (vw_str_u64(text, &text, &whole) || __builtin_mul_overflow(whole, unit, &ns) ||
 	    ns > VW_DURATION_MAX_NS)
 		return -ERANGE;
 	/* Below one unit, so no overflow: the limit is far under UINT64_MAX. */
-	for (; is_digit(*fraction); fraction++) {
+	for (; *fraction >= '0' && *fraction <= '9'; fraction++) {
 		unit /= 10;
 		ns += (uint64_t)(*fraction - '0') * unit;
 	}

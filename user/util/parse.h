@@ -10,9 +10,9 @@
 
 #include <stdint.h>
 
-#define VW_NS_PER_US 1000ULL
-#define VW_NS_PER_MS 1000000ULL
-#define VW_NS_PER_SEC 1000000000ULL
+#define VW_NS_PER_US UINT64_C(1000)
+#define VW_NS_PER_MS UINT64_C(1000000)
+#define VW_NS_PER_SEC UINT64_C(1000000000)
 
 /* Largest duration taken: now + duration must not wrap, whatever the uptime. */
 #define VW_DURATION_MAX_NS ((uint64_t)INT64_MAX / 2)
