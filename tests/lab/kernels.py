@@ -175,7 +175,8 @@ def download(packages, version):
 def unpack_source(deb, target):
     """Take only drivers/vhost out of the source tarball, which is 1.4 GB unpacked."""
     target.mkdir(parents=True)
-    script = ("dpkg-deb --fsys-tarfile \"$1\" | tar -xO --wildcards './usr/src/linux-source-*.tar.xz'"
+    script = ("dpkg-deb --fsys-tarfile \"$1\""
+              " | tar -xO --wildcards './usr/src/linux-source-*.tar.xz'"
               " | xz -dc | tar -x -C \"$2\" --strip-components=1 --wildcards '*/drivers/vhost'")
     run(["bash", "-o", "pipefail", "-c", script, "bash", deb, target])
     if not (target / "drivers/vhost/vhost.c").exists():

@@ -136,14 +136,30 @@ static int parse_number(int key, const char *name, struct vl_options *opt)
 	if (number(name, optarg, limits[i].min, limits[i].max, &value))
 		return -EINVAL;
 	switch (key) {
-	case 's': opt->size_bytes = value; break;
-	case 'D': opt->duration_s = value; break;
-	case 'r': opt->ring = value; break;
-	case 'f': opt->fork_owner = value; break;
-	case 'c': opt->cpu = value; break;
-	case 'w': opt->worker_cpu = value; break;
-	case 'N': opt->count = value; break;
-	default: opt->churn = value; break;
+	case 's':
+		opt->size_bytes = value;
+		break;
+	case 'D':
+		opt->duration_s = value;
+		break;
+	case 'r':
+		opt->ring = value;
+		break;
+	case 'f':
+		opt->fork_owner = value;
+		break;
+	case 'c':
+		opt->cpu = value;
+		break;
+	case 'w':
+		opt->worker_cpu = value;
+		break;
+	case 'N':
+		opt->count = value;
+		break;
+	default:
+		opt->churn = value;
+		break;
 	}
 	return 0;
 }

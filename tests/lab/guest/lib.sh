@@ -100,6 +100,7 @@ _loads_ready() {
 	_i=1
 	while [ "$_i" -le "$LAB_LOADS" ]; do
 		[ ! -s "/results/load-$_i.err" ] || fail "load $_i: $(head -n 1 "/results/load-$_i.err")"
+		_want=
 		eval "_want=\$LAB_READY_$_i"
 		[ "$(grep -c '^ready ' "/results/load-$_i.out")" = "$_want" ] || return 1
 		_i=$((_i + 1))
@@ -118,6 +119,7 @@ start_loads() {
 	done
 	wait_for 120 _loads_ready
 	grep -h '^ready ' /results/load-*.out >/tmp/ready
+	# shellcheck disable=SC2034 # for the scenario's script
 	LAB_WORKERS=$(sed 's/.* worker=\([0-9]*\) .*/\1/' /tmp/ready)
 }
 
