@@ -179,15 +179,14 @@ int vw_attr_read(int fd, int32_t pid, int32_t tid, struct vw_attr_raw *ret)
 static void own_by_name(struct vw_attr *attr, struct vw_attr_raw *raw)
 {
 	struct vw_task *task = &raw->task;
-	const struct vw_owner *owner;
+	uint64_t start_ns;
 	int32_t pid;
 
 	if (raw->number <= 2)
 		return;
-	pid = vw_owners_process_of(attr->owners, raw->number);
-	owner = pid > 2 ? vw_owners_get(attr->owners, pid, VW_WORKERS_SOME) : NULL;
+	pid = vw_owners_process_of(attr->owners, raw->number, &start_ns);
 	/* One that is younger than its worker has taken the number of an owner that is gone. */
-	if (!owner || owner->start_ns >= task->start_ns + START_SLACK_NS)
+	if (pid <= 2 || start_ns >= task->start_ns + START_SLACK_NS)
 		return;
 	task->owner_pid = pid;
 	task->owner_by_name = true;
@@ -269,14 +268,15 @@ static void describe(struct vw_attr *attr, struct vw_attr_raw *raw)
 int vw_attr_task(struct vw_attr *attr, int32_t tid, struct vw_task *ret_task)
 {
 	struct vw_attr_raw raw;
+	int32_t pid = 0;
 	int fd, err;
 
 	if (tid <= 0)
 		return -ESRCH;
-	fd = vw_walk_open(attr->proc_fd, attr->real, 0, tid);
+	fd = vw_walk_open(attr->proc_fd, attr->real, &pid, tid);
 	if (fd < 0)
 		return fd;
-	err = vw_attr_read(fd, 0, tid, &raw);
+	err = vw_attr_read(fd, pid, tid, &raw);
 	close(fd);
 	if (err)
 		return err;

@@ -70,10 +70,10 @@ int vw_attr_counters(struct vw_attr *attr, const struct vw_task *task, struct vw
 /* The same, cheaper: never the migrations, and only state, cpu and rt of a task that sleeps. */
 int vw_attr_sample(struct vw_attr *attr, const struct vw_task *task, struct vw_proc_counters *ret);
 
-/* Calls @fn for each task that is runnable or running (state R) with @cpu as its last CPU, until @fn
- * returns non-zero.  Only identity and name are filled in.  0 or a negative errno. */
-int vw_attr_runnable(struct vw_attr *attr, int32_t cpu,
-		     int (*fn)(void *ctx, const struct vw_task *task), void *ctx);
+/* Calls @fn for each task of the host that is runnable or running (state R) with its last CPU, until
+ * @fn returns non-zero.  Only identity and name are filled in.  0 or a negative errno. */
+int vw_attr_runnable(struct vw_attr *attr,
+		     int (*fn)(void *ctx, const struct vw_task *task, int32_t cpu), void *ctx);
 
 /* Fills the packet and byte fields of @row from the statistics of its tap, as the guest sees them;
  * VW_UNKNOWN where the device has none, or where its owner lives in another network namespace (there

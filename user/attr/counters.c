@@ -73,11 +73,12 @@ static int read_counters(int fd, const struct vw_task *task, bool all,
 static int open_and_read(struct vw_attr *attr, const struct vw_task *task, bool all,
 			 struct vw_proc_counters *ret)
 {
+	int32_t pid = task->tgid;
 	int fd, err;
 
 	if (task->tid <= 0)
 		return -ESRCH;
-	fd = vw_walk_open(attr->proc_fd, attr->real, task->tgid, task->tid);
+	fd = vw_walk_open(attr->proc_fd, attr->real, &pid, task->tid);
 	if (fd < 0)
 		return fd;
 	err = read_counters(fd, task, all, ret);
@@ -96,8 +97,7 @@ int vw_attr_sample(struct vw_attr *attr, const struct vw_task *task, struct vw_p
 }
 
 struct runnable {
-	int32_t cpu;
-	int (*fn)(void *ctx, const struct vw_task *task);
+	int (*fn)(void *ctx, const struct vw_task *task, int32_t cpu);
 	void *ctx;
 };
 
@@ -113,17 +113,17 @@ static int offer(void *ctx, int fd, const char *path, int32_t pid, int32_t tid)
 		return 0;
 	err = vw_proc_read_stat(task_fd, &stat);
 	close(task_fd);
-	if (err || stat.state != 'R' || stat.cpu != runnable->cpu)
+	if (err || stat.state != 'R')
 		return 0;
 	task.start_ns = stat.start_ns;
 	vw_str_copy(task.comm, sizeof(task.comm), stat.name, sizeof(stat.name));
-	return runnable->fn(runnable->ctx, &task);
+	return runnable->fn(runnable->ctx, &task, stat.cpu);
 }
 
-int vw_attr_runnable(struct vw_attr *attr, int32_t cpu,
-		     int (*fn)(void *ctx, const struct vw_task *task), void *ctx)
+int vw_attr_runnable(struct vw_attr *attr,
+		     int (*fn)(void *ctx, const struct vw_task *task, int32_t cpu), void *ctx)
 {
-	struct runnable runnable = { .cpu = cpu, .fn = fn, .ctx = ctx };
+	struct runnable runnable = { .fn = fn, .ctx = ctx };
 	int ret = vw_walk_all(attr->proc_fd, offer, &runnable);
 
 	return ret < 0 ? ret : 0;

@@ -20,6 +20,7 @@
 struct vw_owners {
 	int proc_fd, sys_fd;
 	uint32_t scan;
+	bool scanning;
 	struct vw_owner *head;
 	char cmdline[CMDLINE_MAX];
 };
@@ -52,16 +53,22 @@ void vw_owners_free(struct vw_owners *owners)
 	free(owners);
 }
 
-void vw_owners_age(struct vw_owners *owners)
+void vw_owners_begin(struct vw_owners *owners)
 {
 	struct vw_owner *owner, *next;
 
+	owners->scanning = true;
 	owners->scan++;
 	if (owners->scan % VW_OWNERS_REFRESH)
 		return;
 	HASH_ITER(hh, owners->head, owner, next)
 		if (owners->scan - owner->used_at > VW_OWNERS_REFRESH)
 			drop(owners, owner);
+}
+
+void vw_owners_end(struct vw_owners *owners)
+{
+	owners->scanning = false;
 }
 
 void vw_owners_refresh(struct vw_owners *owners)
@@ -206,46 +213,68 @@ out:
 	return NULL;
 }
 
-const struct vw_owner *vw_owners_get(struct vw_owners *owners, int32_t pid, uint64_t workers)
+/* Flags and start of process @pid, or -ESRCH. */
+static int identify(struct vw_owners *owners, int32_t pid, struct vw_proc_stat *ret)
 {
-	struct vw_proc_stat stat;
+	char path[PATH_LEN];
+	int fd, err;
+
+	snprintf(path, sizeof(path), "%d", pid);
+	fd = vw_fs_opendir(owners->proc_fd, path);
+	if (fd < 0)
+		return -ESRCH;
+	err = read_identity(fd, ret);
+	close(fd);
+	return err;
+}
+
+static struct vw_owner *find(struct vw_owners *owners, int32_t pid)
+{
 	struct vw_owner *owner;
-	char text[PATH_LEN];
-	int fd;
 
 	HASH_FIND(hh, owners->head, &pid, sizeof(pid), owner);
-	if (owner && is_fresh(owners, owner, workers)) {
-		snprintf(text, sizeof(text), "%d", pid);
-		fd = vw_fs_opendir(owners->proc_fd, text);
-		if (fd < 0)
-			return NULL;
-		if (read_identity(fd, &stat) || stat.start_ns != owner->start_ns)
-			owner = load(owners, pid, workers, owner);
-		close(fd);
-	} else {
+	return owner;
+}
+
+const struct vw_owner *vw_owners_get(struct vw_owners *owners, int32_t pid, uint64_t workers)
+{
+	struct vw_owner *owner = find(owners, pid);
+	struct vw_proc_stat stat;
+	bool fresh = owner && is_fresh(owners, owner, workers);
+
+	if (fresh && owners->scanning && owner->used_at == owners->scan)
+		return owner;
+	if (fresh && identify(owners, pid, &stat))
+		return NULL;
+	if (!fresh || stat.start_ns != owner->start_ns)
 		owner = load(owners, pid, workers, owner);
-	}
 	if (owner)
 		owner->used_at = owners->scan;
 	return owner;
 }
 
-int32_t vw_owners_process_of(struct vw_owners *owners, int32_t tid)
+int32_t vw_owners_process_of(struct vw_owners *owners, int32_t tid, uint64_t *ret_start_ns)
 {
-	struct vw_proc_status status;
 	char path[PATH_LEN], buf[STATUS_MAX];
-	struct vw_owner *owner;
+	struct vw_owner *owner = find(owners, tid);
+	struct vw_proc_status status = { .tgid = tid };
+	struct vw_proc_stat stat;
 	int fd;
 
-	HASH_FIND(hh, owners->head, &tid, sizeof(tid), owner);
-	if (owner)
+	/* One that is kept is a process; the same start says that it still is that one. */
+	if (owner && !identify(owners, tid, &stat) && stat.start_ns == owner->start_ns) {
+		*ret_start_ns = stat.start_ns;
 		return tid;
+	}
 	snprintf(path, sizeof(path), "%d", tid);
 	fd = vw_fs_opendir(owners->proc_fd, path);
 	if (fd < 0)
 		return 0;
-	if (vw_proc_read_status(fd, buf, sizeof(buf), &status))
+	if (vw_proc_read_status(fd, buf, sizeof(buf), &status) || !status.tgid)
 		status.tgid = tid;
 	close(fd);
-	return status.tgid ? status.tgid : tid;
+	if (identify(owners, status.tgid, &stat) || stat.flags & VW_PF_KTHREAD)
+		return 0;
+	*ret_start_ns = stat.start_ns;
+	return status.tgid;
 }

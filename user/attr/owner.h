@@ -40,8 +40,9 @@ struct vw_owners;
 
 struct vw_owners *vw_owners_new(int proc_fd, int sys_fd);
 void vw_owners_free(struct vw_owners *owners);
-/* A new scan begins. */
-void vw_owners_age(struct vw_owners *owners);
+/* A scan begins: within it a process is not checked twice.  It ends. */
+void vw_owners_begin(struct vw_owners *owners);
+void vw_owners_end(struct vw_owners *owners);
 /* Everything kept is out of date. */
 void vw_owners_refresh(struct vw_owners *owners);
 
@@ -51,7 +52,10 @@ void vw_owners_refresh(struct vw_owners *owners);
  */
 const struct vw_owner *vw_owners_get(struct vw_owners *owners, int32_t pid, uint64_t workers);
 
-/* The process that has a thread @tid; 0 when there is none. */
-int32_t vw_owners_process_of(struct vw_owners *owners, int32_t tid);
+/*
+ * The process that has a thread @tid, and when it began; 0 when there is none or it is a kernel
+ * thread.
+ */
+int32_t vw_owners_process_of(struct vw_owners *owners, int32_t tid, uint64_t *ret_start_ns);
 
 #endif

@@ -33,8 +33,14 @@ static int append(struct found *found, const struct vw_attr_raw *raw)
 	return 0;
 }
 
-/* Nearly every thread of a host ends here, after one small file. */
-static bool may_be_worker(int fd, const char *path)
+/* Our own lack must end the scan: a part of the workers would look like all of them. */
+static bool is_fatal(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
+/* 1 or 0, or a negative errno.  Nearly every thread of a host ends here, after one small file. */
+static int may_be_worker(int fd, const char *path)
 {
 	char file[VW_WALK_PATH + 8], name[VW_PROC_NAME_LEN + 8];
 	ssize_t len;
@@ -42,7 +48,9 @@ static bool may_be_worker(int fd, const char *path)
 	snprintf(file, sizeof(file), "%.31s/comm", path);
 	len = vw_fs_read(fd, file, name, sizeof(name));
 	/* A fixture may have the stat file only. */
-	return len < 0 ? len == -ENOENT : vw_str_starts(name, "vhost-");
+	if (len < 0)
+		return is_fatal((int)len) ? (int)len : len == -ENOENT;
+	return vw_str_starts(name, "vhost-");
 }
 
 static int collect(void *ctx, int fd, const char *path, int32_t pid, int32_t tid)
@@ -51,13 +59,16 @@ static int collect(void *ctx, int fd, const char *path, int32_t pid, int32_t tid
 	struct vw_attr_raw raw;
 	int task_fd, err;
 
-	if (!may_be_worker(fd, path))
-		return 0;
+	err = may_be_worker(fd, path);
+	if (err <= 0)
+		return err;
 	task_fd = vw_fs_opendir(fd, path);
 	if (task_fd < 0)
-		return task_fd == -EMFILE || task_fd == -ENFILE ? task_fd : 0;
+		return is_fatal(task_fd) ? task_fd : 0;
 	err = vw_attr_read(task_fd, pid, tid, &raw);
 	close(task_fd);
+	if (is_fatal(err))
+		return err;
 	if (err || raw.task.role != VW_ROLE_VHOST_WORKER)
 		return 0;
 	if (found->n >= VW_ATTR_MAX_WORKERS)
@@ -141,7 +152,7 @@ int vw_attr_scan(struct vw_attr *attr, void (*fn)(void *ctx, const struct vw_tas
 	size_t i;
 	int ret;
 
-	vw_owners_age(attr->owners);
+	vw_owners_begin(attr->owners);
 	ret = vw_walk_all(attr->proc_fd, collect, &found);
 	if (ret < 0)
 		goto out;
@@ -156,6 +167,7 @@ int vw_attr_scan(struct vw_attr *attr, void (*fn)(void *ctx, const struct vw_tas
 		fn(ctx, &found.items[i].task);
 	ret = (int)found.n;
 out:
+	vw_owners_end(attr->owners);
 	free(found.items);
 	return ret;
 }

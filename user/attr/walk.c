@@ -69,7 +69,7 @@ int vw_walk_threads(int proc_fd, int32_t pid, vw_walk_fn fn, void *ctx)
 }
 
 struct wanted {
-	int32_t tid;
+	int32_t tid, pid;
 	int fd;
 };
 
@@ -80,18 +80,19 @@ static int open_if_wanted(void *ctx, int fd, const char *path, int32_t pid, int3
 	if (tid != wanted->tid)
 		return 0;
 	wanted->fd = vw_fs_opendir(fd, path);
+	wanted->pid = pid;
 	return 1;
 }
 
-int vw_walk_open(int proc_fd, bool real, int32_t pid, int32_t tid)
+int vw_walk_open(int proc_fd, bool real, int32_t *pid, int32_t tid)
 {
 	struct wanted wanted = { .tid = tid, .fd = -ESRCH };
 	char path[VW_WALK_PATH];
 	int fd;
 
-	snprintf(path, sizeof(path), "%d/task/%d", pid > 0 ? pid : tid, tid);
+	snprintf(path, sizeof(path), "%d/task/%d", *pid > 0 ? *pid : tid, tid);
 	fd = vw_fs_opendir(proc_fd, path);
-	if (fd == -ENOENT && pid > 0 && pid != tid) {
+	if (fd == -ENOENT && *pid > 0 && *pid != tid) {
 		snprintf(path, sizeof(path), "%d/task/%d", tid, tid);
 		fd = vw_fs_opendir(proc_fd, path);
 	}
@@ -101,5 +102,8 @@ int vw_walk_open(int proc_fd, bool real, int32_t pid, int32_t tid)
 		return -ESRCH;
 	/* Fixtures: without task/, or with the thread below its process only. */
 	fd = vw_walk_all(proc_fd, open_if_wanted, &wanted);
-	return fd < 0 ? fd : wanted.fd;
+	if (fd < 0)
+		return fd;
+	*pid = wanted.pid;
+	return wanted.fd;
 }

@@ -25,10 +25,10 @@ int vw_walk_all(int proc_fd, vw_walk_fn fn, void *ctx);
 int vw_walk_threads(int proc_fd, int32_t pid, vw_walk_fn fn, void *ctx);
 
 /*
- * Opens the folder of thread @tid; @pid helps where it is known, 0 otherwise.  @real says that
- * @proc_fd is the kernel's own, which finds every tid at its top.  The descriptor, or -ESRCH, or
- * another negative errno.
+ * Opens the folder of thread @tid.  *@pid is its process where that is known and helps, else 0; a
+ * fixture's answer is put there.  @real says that @proc_fd is the kernel's own, which finds every
+ * tid at its top.  The descriptor, or -ESRCH, or another negative errno.
  */
-int vw_walk_open(int proc_fd, bool real, int32_t pid, int32_t tid);
+int vw_walk_open(int proc_fd, bool real, int32_t *pid, int32_t tid);
 
 #endif

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which tasks of a /proc are vhost workers, and whose; roles of the other tasks; identity. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "attr/attr.h"
+#include "attr/proc.h"
+#include "fixture.h"
+
+#define KTHREAD VW_PF_KTHREAD
+#define USER_WORKER VW_PF_USER_WORKER
+
+struct seen {
+	struct vw_task tasks[32];
+	size_t n;
+};
+
+struct env {
+	struct fixture f;
+	struct vw_attr *attr;
+	struct seen seen;
+};
+
+static int setup(void **state)
+{
+	struct env *env = calloc(1, sizeof(*env));
+
+	assert_non_null(env);
+	fixture_open(&env->f);
+	env->attr = vw_attr_new(env->f.proc_fd, env->f.sys_fd);
+	assert_non_null(env->attr);
+	*state = env;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct env *env = *state;
+
+	vw_attr_free(env->attr);
+	fixture_close(&env->f);
+	free(env);
+	return 0;
+}
+
+static void keep(void *ctx, const struct vw_task *task)
+{
+	struct seen *seen = ctx;
+
+	assert_true(seen->n < sizeof(seen->tasks) / sizeof(seen->tasks[0]));
+	seen->tasks[seen->n++] = *task;
+}
+
+static void scan(struct env *env, int expected)
+{
+	env->seen.n = 0;
+	assert_int_equal(vw_attr_scan(env->attr, keep, &env->seen), expected);
+	assert_int_equal(env->seen.n, expected);
+}
+
+static void add(struct env *env, int32_t pid, int32_t tid, const char *comm, uint32_t flags,
+		int32_t ppid)
+{
+	const struct fixture_task task = {
+		.pid = pid, .tid = tid, .comm = comm, .flags = flags, .ppid = ppid,
+	};
+
+	fixture_task(&env->f, &task);
+}
+
+static void add_qemu(struct env *env, int32_t pid, const char *name)
+{
+	const char *const args[] = { "/usr/bin/qemu-system-x86_64", "-name", name, NULL };
+
+	add(env, pid, pid, "qemu-system-x86", 0, 1);
+	fixture_cmdline(&env->f, pid, args);
+}
+
+/* B1 (i) and B3: a kernel thread, its owner known by name. */
+static void test_kthread(void **state)
+{
+	struct env *env = *state;
+	const struct vw_task *task = &env->seen.tasks[0];
+
+	add_qemu(env, 2920, "guest=web01,debug-threads=on");
+	add(env, 2941, 2941, "vhost-2920", KTHREAD, 2);
+	scan(env, 1);
+	assert_int_equal(task->tid, 2941);
+	assert_int_equal(task->owner_pid, 2920);
+	assert_true(task->owner_by_name);
+	assert_true(task->watched);
+	assert_true(task->flags_known);
+	assert_int_equal(task->role, VW_ROLE_VHOST_WORKER);
+	assert_int_equal(task->backend, VW_BACKEND_KTHREAD);
+	assert_int_equal(task->start_ns, 10000000000ull);
+	assert_string_equal(task->vm, "web01");
+	assert_string_equal(task->comm, "vhost-2920");
+	assert_string_equal(task->cpus_allowed, "0-3");
+	assert_string_equal(task->cgroup, "/");
+	assert_string_equal(vw_attr_worker_kind_name(vw_attr_worker_kind(task)), "kthread");
+}
+
+/* B1 (ii): a process of its own, also where its folder has no task/. */
+static void test_process(void **state)
+{
+	struct env *env = *state;
+	const struct fixture_task flat = {
+		.tid = 2942, .comm = "vhost-2920", .flags = USER_WORKER, .ppid = 2920,
+	};
+	size_t i;
+
+	add_qemu(env, 2920, "web01");
+	add(env, 2941, 2941, "vhost-2920", USER_WORKER, 2920);
+	fixture_task_at(&env->f, "2942", &flat);
+	scan(env, 2);
+	for (i = 0; i < 2; i++) {
+		const struct vw_task *task = &env->seen.tasks[i];
+
+		assert_int_equal(task->tid, 2941 + (int)i);
+		assert_int_equal(task->owner_pid, 2920);
+		assert_false(task->owner_by_name);
+		assert_int_equal(task->backend, VW_BACKEND_VHOST_TASK);
+		assert_string_equal(task->vm, "web01");
+		assert_string_equal(vw_attr_worker_kind_name(vw_attr_worker_kind(task)),
+				    "process");
+	}
+}
+
+/* Its owner has ended: init is its parent now, and owns nothing. */
+static void test_process_orphan(void **state)
+{
+	struct env *env = *state;
+
+	add(env, 1, 1, "systemd", 0, 1);
+	add(env, 2941, 2941, "vhost-2920", USER_WORKER, 1);
+	scan(env, 1);
+	assert_int_equal(env->seen.tasks[0].owner_pid, 0);
+	assert_string_equal(env->seen.tasks[0].vm, "");
+}
+
+/* B1 (iii): a thread of its owner, once even where /proc/TID shows it too. */
+static void test_thread(void **state)
+{
+	struct env *env = *state;
+	const struct fixture_task worker = {
+		.pid = 2920, .tid = 2941, .comm = "vhost-2920", .flags = USER_WORKER, .ppid = 1,
+	};
+	const struct vw_task *task = &env->seen.tasks[0];
+	struct vw_task one;
+
+	add_qemu(env, 2920, "web01");
+	fixture_task(&env->f, &worker);
+	scan(env, 1);
+	assert_int_equal(task->tid, 2941);
+	assert_int_equal(task->tgid, 2920);
+	assert_int_equal(task->owner_pid, 2920);
+	assert_false(task->owner_by_name);
+	assert_int_equal(task->backend, VW_BACKEND_VHOST_TASK);
+	assert_string_equal(task->vm, "web01");
+	assert_string_equal(vw_attr_worker_kind_name(vw_attr_worker_kind(task)), "thread");
+	assert_int_equal(vw_attr_task(env->attr, 2941, &one), 0);
+	assert_memory_equal(&one, task, sizeof(one));
+	fixture_task_at(&env->f, "2941", &worker);
+	scan(env, 1);
+	assert_int_equal(task->owner_pid, 2920);
+	fixture_task_at(&env->f, "2941/task/2941", &worker);
+	scan(env, 1);
+	assert_string_equal(vw_attr_worker_kind_name(vw_attr_worker_kind(task)), "thread");
+}
+
+/* B3: both kinds on one host; never owner 2, and no owner that is not a process. */
+static void test_both_kinds(void **state)
+{
+	struct env *env = *state;
+	const struct vw_task *tasks = env->seen.tasks;
+
+	add(env, 2, 2, "kthreadd", KTHREAD, 1);
+	add_qemu(env, 2920, "one");
+	add_qemu(env, 3040, "two");
+	add(env, 2941, 2941, "vhost-2920", KTHREAD, 2);
+	add(env, 2950, 2950, "vhost-2", KTHREAD, 2);
+	add(env, 2951, 2951, "vhost-999", KTHREAD, 2);
+	add(env, 2952, 2952, "vhost-2941", KTHREAD, 2);
+	add(env, 3040, 3055, "vhost-3040", USER_WORKER, 1);
+	scan(env, 5);
+	assert_int_equal(tasks[0].owner_pid, 2920);
+	assert_int_equal(tasks[0].backend, VW_BACKEND_KTHREAD);
+	assert_int_equal(tasks[1].tid, 2950);
+	assert_int_equal(tasks[1].owner_pid, 0);
+	assert_false(tasks[1].owner_by_name);
+	assert_int_equal(tasks[2].owner_pid, 0);
+	/* A kernel thread owns nobody. */
+	assert_int_equal(tasks[3].tid, 2952);
+	assert_int_equal(tasks[3].owner_pid, 0);
+	assert_int_equal(tasks[4].tid, 3055);
+	assert_int_equal(tasks[4].owner_pid, 3040);
+	assert_int_equal(tasks[4].backend, VW_BACKEND_VHOST_TASK);
+	assert_string_equal(tasks[4].vm, "two");
+}
+
+/* A process that took the number of an owner that is gone. */
+static void test_younger_owner(void **state)
+{
+	struct env *env = *state;
+	struct fixture_task owner = { .tid = 2920, .comm = "qemu-kvm", .start_ticks = 5001 };
+	const struct fixture_task worker = {
+		.tid = 2941, .comm = "vhost-2920", .flags = KTHREAD, .ppid = 2, .start_ticks = 5000,
+	};
+
+	fixture_task(&env->f, &owner);
+	fixture_task(&env->f, &worker);
+	scan(env, 1);
+	assert_int_equal(env->seen.tasks[0].owner_pid, 0);
+	owner.start_ticks = 5000;
+	fixture_task(&env->f, &owner);
+	scan(env, 1);
+	assert_int_equal(env->seen.tasks[0].owner_pid, 2920);
+}
+
+/* The number is that of the thread that set the owner, which need not be the main one. */
+static void test_owner_thread(void **state)
+{
+	struct env *env = *state;
+	const struct fixture_task thread = { .pid = 2920, .tid = 2925, .comm = "IO iothread0" };
+
+	add_qemu(env, 2920, "web01");
+	fixture_task(&env->f, &thread);
+	fixture_task_at(&env->f, "2925", &thread);
+	add(env, 2941, 2941, "vhost-2925", KTHREAD, 2);
+	scan(env, 1);
+	assert_int_equal(env->seen.tasks[0].owner_pid, 2920);
+	assert_string_equal(env->seen.tasks[0].vm, "web01");
+}
+
+static void test_look_alikes(void **state)
+{
+	struct env *env = *state;
+	struct vw_task task;
+
+	add_qemu(env, 2920, "web01");
+	add(env, 100, 100, "vhost-123", 0, 1);
+	add(env, 2920, 2931, "vhost-2920", 0, 1);
+	add(env, 2920, 2932, "kvm-nx-lpage-re", USER_WORKER, 1);
+	add(env, 102, 102, "kvm-nx-lpage-recovery-2920", KTHREAD, 2);
+	add(env, 103, 103, "kvm-pit/2920", KTHREAD, 2);
+	add(env, 104, 104, "vhost-events", 0, 1);
+	add(env, 2920, 2933, "iou-wrk-2920", USER_WORKER | VW_PF_IO_WORKER, 1);
+	add(env, 2920, 2934, "vhost-2920", USER_WORKER | VW_PF_IO_WORKER, 1);
+	add(env, 105, 105, "vhost-2920", KTHREAD | VW_PF_WQ_WORKER, 2);
+	add(env, 106, 106, "vhost-12345678901234567890", KTHREAD, 2);
+	add(env, 107, 107, "vhost-123456789", USER_WORKER, 1);
+	add(env, 108, 108, "vhost-2920-x", KTHREAD, 2);
+	add(env, 109, 109, "vhost-", KTHREAD, 2);
+	add(env, 110, 110, "vhost_task", USER_WORKER, 1);
+	scan(env, 0);
+	/* Named like one, yet a plain program. */
+	assert_int_equal(vw_attr_task(env->attr, 100, &task), 0);
+	assert_int_equal(task.role, VW_ROLE_OTHER);
+	assert_int_equal(task.backend, VW_BACKEND_NONE);
+	assert_int_equal(task.owner_pid, 0);
+	assert_false(task.watched);
+	assert_int_equal(vw_attr_task(env->attr, 105, &task), 0);
+	assert_int_equal(task.role, VW_ROLE_KWORKER);
+}
+
+/* A5: one name, four workers. */
+static void test_shared_name(void **state)
+{
+	struct env *env = *state;
+	int32_t tid;
+
+	add_qemu(env, 4190, "big");
+	for (tid = 4204; tid >= 4201; tid--)
+		add(env, 4190, tid, "vhost-4190", USER_WORKER, 1);
+	scan(env, 4);
+	for (tid = 4201; tid <= 4204; tid++) {
+		assert_int_equal(env->seen.tasks[tid - 4201].tid, tid);
+		assert_int_equal(env->seen.tasks[tid - 4201].owner_pid, 4190);
+	}
+}
+
+/* B4: where it may run and which group it is in are its own, not its owner's. */
+static void test_placement(void **state)
+{
+	struct env *env = *state;
+	const struct fixture_task worker = {
+		.pid = 2920, .tid = 2941, .comm = "vhost-2920", .flags = USER_WORKER,
+		.cpus_allowed = "0-63",
+		.cgroup = "2:cpuset:/x\n1:cpu,cpuacct:/machine.slice/vm/emulator\n0::/other\n",
+	};
+	const struct fixture_task vcpu = {
+		.pid = 2920, .tid = 2943, .comm = "CPU 3/KVM", .cpus_allowed = "14",
+	};
+	struct fixture_task scattered = worker;
+	struct vw_task task;
+
+	add_qemu(env, 2920, "web01");
+	fixture_task(&env->f, &worker);
+	fixture_task(&env->f, &vcpu);
+	scan(env, 1);
+	assert_string_equal(env->seen.tasks[0].cpus_allowed, "0-63");
+	assert_string_equal(env->seen.tasks[0].cgroup, "/machine.slice/vm/emulator");
+	assert_int_equal(vw_attr_task(env->attr, 2943, &task), 0);
+	assert_string_equal(task.cpus_allowed, "14");
+	assert_int_equal(task.role, VW_ROLE_VCPU);
+	assert_int_equal(task.owner_pid, 2920);
+	assert_string_equal(task.vm, "web01");
+	/* Half a list would be another list. */
+	scattered.cpus_allowed =
+		"0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,52,54";
+	fixture_task(&env->f, &scattered);
+	scan(env, 1);
+	assert_string_equal(env->seen.tasks[0].cpus_allowed, "");
+}
+
+static void test_vm_from_cgroup(void **state)
+{
+	struct env *env = *state;
+	const char *const args[] = { "/usr/bin/vmm", "--cpus", "2", NULL };
+	const struct fixture_task owner = {
+		.tid = 2920, .comm = "vmm",
+		.cgroup = "0::/machine.slice/machine-qemu\\x2d1\\x2dweb\\x2d01.scope/libvirt\n",
+	};
+	struct fixture_task gone = {
+		.tid = 2942, .comm = "vhost-77", .flags = KTHREAD, .ppid = 2,
+		.cgroup = "0::/machine.slice/machine-qemu\\x2d7\\x2ddb.scope/libvirt\n",
+	};
+
+	fixture_task(&env->f, &owner);
+	fixture_cmdline(&env->f, 2920, args);
+	add(env, 2920, 2941, "vhost-2920", USER_WORKER, 1);
+	fixture_task(&env->f, &gone);
+	scan(env, 2);
+	assert_string_equal(env->seen.tasks[0].vm, "web-01");
+	/* Without its owner, by the group that the kernel put the worker in. */
+	assert_int_equal(env->seen.tasks[1].owner_pid, 0);
+	assert_string_equal(env->seen.tasks[1].vm, "db");
+}
+
+static void test_roles(void **state)
+{
+	struct env *env = *state;
+	const char *const find[] = { "/usr/bin/find", "/", "-name", "core", NULL };
+	static const struct {
+		int32_t tid;
+		enum vw_role role;
+		int32_t owner;
+		const char *comm;
+	} cases[] = {
+		{ 3000, VW_ROLE_EMULATOR, 3000, "qemu-system-x86" },
+		{ 3001, VW_ROLE_VCPU, 3000, "CPU 0/KVM" },
+		{ 3002, VW_ROLE_VCPU, 3000, "CPU 12/TCG" },
+		{ 3003, VW_ROLE_EMULATOR, 3000, "IO mon_iothread" },
+		{ 3004, VW_ROLE_OTHER, 3000, "qemu-system-x86" },
+		{ 3005, VW_ROLE_OTHER, 3000, "kvm-nx-lpage-re" },
+		{ 4000, VW_ROLE_OTHER, 0, "find" },
+		{ 4001, VW_ROLE_OTHER, 0, "CPU 0/KVMx" },
+		{ 5000, VW_ROLE_KWORKER, 0, "kworker/3:0" },
+		{ 5001, VW_ROLE_KWORKER, 0, "kworker/u8:1" },
+		{ 5002, VW_ROLE_KWORKER, 0, "kworker/R-writeb" },
+		{ 5003, VW_ROLE_OTHER, 0, "kworker/9:9" },
+		{ 5004, VW_ROLE_OTHER, 0, "migration/1" },
+	};
+	struct vw_task task;
+	size_t i;
+
+	add_qemu(env, 3000, "guest=web01,debug-threads=on");
+	add(env, 3000, 3001, "CPU 0/KVM", 0, 1);
+	add(env, 3000, 3002, "CPU 12/TCG", 0, 1);
+	add(env, 3000, 3003, "IO mon_iothread", 0, 1);
+	add(env, 3000, 3004, "qemu-system-x86", 0, 1);
+	add(env, 3000, 3005, "kvm-nx-lpage-re", USER_WORKER, 1);
+	add(env, 4000, 4000, "find", 0, 1);
+	fixture_cmdline(&env->f, 4000, find);
+	add(env, 4000, 4001, "CPU 0/KVMx", 0, 1);
+	add(env, 5000, 5000, "kworker/3:0-events", KTHREAD | VW_PF_WQ_WORKER, 2);
+	add(env, 5001, 5001, "kworker/u8:1+flush-8:0", KTHREAD | VW_PF_WQ_WORKER, 2);
+	add(env, 5002, 5002, "kworker/R-writeb", KTHREAD | VW_PF_WQ_WORKER, 2);
+	add(env, 5003, 5003, "kworker/9:9", 0, 1);
+	add(env, 5004, 5004, "migration/1", KTHREAD, 2);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(vw_attr_task(env->attr, cases[i].tid, &task), 0);
+		assert_int_equal(task.role, cases[i].role);
+		assert_int_equal(task.owner_pid, cases[i].owner);
+		assert_string_equal(task.vm, cases[i].owner ? "web01" : "");
+		assert_int_equal(strncmp(task.comm, cases[i].comm, VW_COMM_LEN - 1), 0);
+	}
+	env->seen.n = 0;
+	assert_int_equal(vw_attr_threads(env->attr, 3000, keep, &env->seen), 0);
+	assert_int_equal(env->seen.n, 6);
+	assert_int_equal(vw_attr_threads(env->attr, 999, keep, &env->seen), -ESRCH);
+	assert_int_equal(vw_attr_threads(env->attr, -1, keep, &env->seen), -ESRCH);
+}
+
+/* F14: every thread has one name, so it tells nothing about vCPUs. */
+static void test_one_name_for_all(void **state)
+{
+	struct env *env = *state;
+	const char *const args[] = { "/usr/libexec/qemu-kvm", "-name", "guest=old", NULL };
+	struct vw_task task;
+	int32_t tid;
+
+	for (tid = 600; tid < 604; tid++)
+		add(env, 600, tid, "qemu-kvm", 0, 1);
+	fixture_cmdline(&env->f, 600, args);
+	for (tid = 601; tid < 604; tid++) {
+		assert_int_equal(vw_attr_task(env->attr, tid, &task), 0);
+		assert_int_equal(task.role, VW_ROLE_OTHER);
+		assert_string_equal(task.vm, "old");
+	}
+}
+
+/* F14 and G1: names as the kernel hands them out. */
+static void test_odd_names(void **state)
+{
+	static const char *const names[] = {
+		"a\"b", "a\\b", "a\nb", "\xff\xfe", "123456789012345", "a) R 1 (b", "CPU 0/KVM",
+		"a\nTgid:\t9",
+	};
+	struct env *env = *state;
+	struct vw_task task;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		int32_t tid = 700 + (int32_t)i;
+
+		add(env, tid, tid, names[i], 0, 1);
+		assert_int_equal(vw_attr_task(env->attr, tid, &task), 0);
+		assert_string_equal(task.comm, names[i]);
+		assert_int_equal(task.tgid, tid);
+		assert_int_equal(task.start_ns, 10000000000ull);
+	}
+	scan(env, 0);
+}
+
+/* B6 and F7: the number goes to another task. */
+static void test_reused_tid(void **state)
+{
+	struct env *env = *state;
+	const struct fixture_task shell = { .tid = 5000, .comm = "bash", .start_ticks = 360099000,
+					    .run_ns = 5, .slices = 1 };
+	struct vw_proc_counters counters = { .run_ns = 42 };
+	struct vw_task worker, now;
+
+	add_qemu(env, 4990, "web01");
+	add(env, 5000, 5000, "vhost-4990", KTHREAD, 2);
+	scan(env, 1);
+	worker = env->seen.tasks[0];
+	assert_int_equal(vw_attr_counters(env->attr, &worker, &counters), 0);
+	fixture_remove(&env->f, "proc/5000");
+	counters.run_ns = 42;
+	assert_int_equal(vw_attr_counters(env->attr, &worker, &counters), -ESRCH);
+	assert_int_equal(vw_attr_task(env->attr, 5000, &now), -ESRCH);
+	fixture_task(&env->f, &shell);
+	assert_int_equal(vw_attr_counters(env->attr, &worker, &counters), -ESRCH);
+	assert_int_equal(vw_attr_sample(env->attr, &worker, &counters), -ESRCH);
+	assert_int_equal(counters.run_ns, 42);
+	assert_int_equal(vw_attr_task(env->attr, 5000, &now), 0);
+	assert_string_equal(now.comm, "bash");
+	assert_string_equal(now.vm, "");
+	assert_int_equal(now.role, VW_ROLE_OTHER);
+	assert_int_equal(now.owner_pid, 0);
+	assert_int_equal(vw_attr_counters(env->attr, &now, &counters), 0);
+	assert_int_equal(counters.run_ns, 5);
+	scan(env, 0);
+	assert_int_equal(vw_attr_task(env->attr, 0, &now), -ESRCH);
+	assert_int_equal(vw_attr_task(env->attr, -5, &now), -ESRCH);
+}
+
+/* The same for an owner: nothing of the old machine is told of the new one. */
+static void test_reused_owner(void **state)
+{
+	struct env *env = *state;
+	const char *const args[] = { "/usr/bin/qemu-system-x86_64", "-name", "new", NULL };
+	const struct fixture_task owner = { .tid = 2920, .comm = "qemu", .start_ticks = 2000 };
+	const struct fixture_task worker = {
+		.pid = 2920, .tid = 2941, .comm = "vhost-2920", .flags = USER_WORKER,
+		.start_ticks = 2001,
+	};
+
+	add_qemu(env, 2920, "old");
+	add(env, 2920, 2941, "vhost-2920", USER_WORKER, 1);
+	scan(env, 1);
+	assert_string_equal(env->seen.tasks[0].vm, "old");
+	fixture_remove(&env->f, "proc/2920");
+	fixture_task(&env->f, &owner);
+	fixture_task(&env->f, &worker);
+	fixture_cmdline(&env->f, 2920, args);
+	scan(env, 1);
+	assert_string_equal(env->seen.tasks[0].vm, "new");
+}
+
+static void test_counters(void **state)
+{
+	struct env *env = *state;
+	struct fixture_task task = {
+		.pid = 155, .tid = 158, .comm = "vhost-155", .flags = USER_WORKER, .state = 'R',
+		.cpu = 1, .run_ns = 13037506933ull, .delay_ns = 4161333, .slices = 4,
+		.voluntary = 3, .involuntary = 1, .policy = 1,
+	};
+	struct vw_proc_counters counters;
+	struct vw_task worker;
+
+	add_qemu(env, 155, "x");
+	fixture_task(&env->f, &task);
+	scan(env, 1);
+	worker = env->seen.tasks[0];
+	assert_int_equal(vw_attr_counters(env->attr, &worker, &counters), 0);
+	assert_int_equal(counters.state, 'R');
+	assert_int_equal(counters.cpu, 1);
+	assert_true(counters.rt);
+	assert_int_equal(counters.run_ns, 13037506933ull);
+	assert_int_equal(counters.delay_ns, 4161333);
+	assert_int_equal(counters.slices, 4);
+	assert_int_equal(counters.voluntary, 3);
+	assert_int_equal(counters.involuntary, 1);
+	assert_int_equal(counters.migrations, 17);
+	/* No such file: not known, and nothing else is lost. */
+	fixture_remove(&env->f, "proc/155/task/158/sched");
+	assert_int_equal(vw_attr_counters(env->attr, &worker, &counters), 0);
+	assert_true(counters.migrations == VW_UNKNOWN);
+	assert_int_equal(counters.slices, 4);
+	/* A kernel that counts nothing writes zeros. */
+	task.run_ns = task.delay_ns = task.slices = 0;
+	fixture_task(&env->f, &task);
+	assert_int_equal(vw_attr_counters(env->attr, &worker, &counters), 0);
+	assert_true(counters.run_ns == VW_UNKNOWN);
+	assert_true(counters.slices == VW_UNKNOWN);
+	/* One that has just been made has zeros too. */
+	task.voluntary = task.involuntary = 0;
+	fixture_task(&env->f, &task);
+	assert_int_equal(vw_attr_counters(env->attr, &worker, &counters), 0);
+	assert_int_equal(counters.run_ns, 0);
+}
+
+static void test_no_proc(void **state)
+{
+	struct env *env = *state;
+	struct vw_attr *attr = vw_attr_new(-1, -1);
+
+	assert_non_null(attr);
+	assert_true(vw_attr_scan(attr, keep, &env->seen) < 0);
+	vw_attr_free(attr);
+	vw_attr_free(NULL);
+	scan(env, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_kthread),
+		TEST(test_process),
+		TEST(test_process_orphan),
+		TEST(test_thread),
+		TEST(test_both_kinds),
+		TEST(test_younger_owner),
+		TEST(test_owner_thread),
+		TEST(test_look_alikes),
+		TEST(test_shared_name),
+		TEST(test_placement),
+		TEST(test_vm_from_cgroup),
+		TEST(test_roles),
+		TEST(test_one_name_for_all),
+		TEST(test_odd_names),
+		TEST(test_reused_tid),
+		TEST(test_reused_owner),
+		TEST(test_counters),
+		TEST(test_no_proc),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
