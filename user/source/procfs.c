@@ -38,7 +38,7 @@ struct vw_procfs_source {
 	struct vw_attr *attr;
 	struct vw_procfs_config config;
 	struct entry *head;
-	uint32_t n_watched, n_suspects;
+	uint32_t n[2]; /* entries: suspects, watched */
 	uint32_t samples, search_at;
 	uint32_t n_wanted; /* CPUs to search for a hog */
 	int32_t wanted[MAX_SUSPECTS];
@@ -73,10 +73,7 @@ struct vw_procfs_source *vw_procfs_new(struct vw_attr *attr, const struct vw_pro
 
 static void drop(struct vw_procfs_source *src, struct entry *entry)
 {
-	if (entry->watched)
-		src->n_watched--;
-	else
-		src->n_suspects--;
+	src->n[entry->watched]--;
 	HASH_DEL(src->head, entry);
 	free(entry);
 }
@@ -102,9 +99,10 @@ static struct entry *find(const struct vw_procfs_source *src, int32_t tid)
 
 static int add(struct vw_procfs_source *src, const struct vw_task *task, bool watched)
 {
+	static const uint32_t limits[2] = { MAX_SUSPECTS, VW_PROCFS_MAX_WATCHED };
 	struct entry *entry;
 
-	if (watched ? src->n_watched >= VW_PROCFS_MAX_WATCHED : src->n_suspects >= MAX_SUSPECTS)
+	if (src->n[watched] >= limits[watched])
 		return -ENOSPC;
 	entry = calloc(1, sizeof(*entry));
 	if (!entry)
@@ -116,10 +114,7 @@ static int add(struct vw_procfs_source *src, const struct vw_task *task, bool wa
 		free(entry);
 		return -ENOMEM;
 	}
-	if (watched)
-		src->n_watched++;
-	else
-		src->n_suspects++;
+	src->n[watched]++;
 	return 0;
 }
 
@@ -175,17 +170,17 @@ static void follow(struct entry *entry, const struct vw_proc_counters *now, uint
 	entry->now = *now;
 }
 
-static bool is_long(const struct vw_procfs_source *src, uint32_t samples, uint64_t since_ns,
-		    uint64_t now_ns, uint64_t min_ns)
+static bool is_long(const struct look *look, uint32_t samples, uint64_t since_ns)
 {
-	return samples >= src->config.min_samples && now_ns - since_ns >= min_ns;
+	const struct vw_procfs_config *config = &look->src->config;
+
+	return samples >= config->min_samples && look->now_ns - since_ns >= config->min_ns;
 }
 
 static bool is_waiter(const struct look *look, const struct entry *entry)
 {
 	return entry->watched && entry->valid &&
-	       is_long(look->src, entry->frozen_samples, entry->frozen_ns, look->now_ns,
-		       look->src->config.min_ns);
+	       is_long(look, entry->frozen_samples, entry->frozen_ns);
 }
 
 /* @cpu is held by @entry: it runs, and has not switched for long. */
@@ -193,8 +188,7 @@ static bool is_hog(const struct look *look, const struct entry *entry, int32_t c
 {
 	return entry->valid && entry->now.cpu == cpu && entry->now.voluntary != VW_UNKNOWN &&
 	       entry->now.run_ns > entry->steady_run_ns && !is_waiter(look, entry) &&
-	       is_long(look->src, entry->steady_samples, entry->steady_ns, look->now_ns,
-		       look->src->config.min_ns);
+	       is_long(look, entry->steady_samples, entry->steady_ns);
 }
 
 static void emit_stint(const struct look *look, struct stint *stint, bool final)
@@ -436,8 +430,7 @@ static int look_at_waiters(const struct look *look)
 		if (!hog)
 			want_search(src, entry->now.cpu);
 		if (is_waiter(look, entry) &&
-		    (hog || is_long(src, entry->frozen_samples, entry->frozen_ns, look->now_ns,
-				    src->config.alone_ns)))
+		    (hog || look->now_ns - entry->frozen_ns >= src->config.alone_ns))
 			show(look, entry->now.cpu, hog);
 	}
 	return search(look);
@@ -484,7 +477,7 @@ static void drop_suspects(struct vw_procfs_source *src)
 {
 	struct entry *entry, *next;
 
-	if (!src->n_suspects)
+	if (!src->n[false])
 		return;
 	HASH_ITER(hh, src->head, entry, next)
 		if (!entry->watched && !is_needed(src, entry))

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `make help` lists the targets.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+O := build
+
+CC ?= gcc
+CLANG ?= clang
+LLVM_STRIP ?= llvm-strip
+BPFTOOL ?= $(shell command -v bpftool 2>/dev/null || echo /usr/sbin/bpftool)
+PKG_CONFIG ?= pkg-config
+PYTHON ?= python3
+
+ifeq ($(V),1)
+Q :=
+msg = @:
+else
+Q := @
+msg = @printf '  %-8s %s\n' '$(1)' '$(patsubst $(O)/%,%,$(2))'
+MAKEFLAGS += --no-print-directory
+endif
+
+ARCH := $(shell uname -m | sed -e 's/x86_64/x86/' -e 's/aarch64/arm64/')
+LIBS := libbpf jansson libcap ncursesw
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra -Wmissing-field-initializers -Wmissing-prototypes -Wstrict-prototypes \
+	-Wshadow -Wundef -Wno-unused-parameter
+CPPFLAGS += -D_GNU_SOURCE -DVW_VERSION='"$(VERSION)"' -Iuser -Ibpf -I$(O)/skel
+BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
+	-Wno-missing-declarations -Ibpf -Ivmlinux -idirafter /usr/include/$(shell $(CC) -print-multiarch)
+LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null) -lelf -lz -lpthread
+LDLIBS_STATIC := $(shell $(PKG_CONFIG) --static --libs $(LIBS) 2>/dev/null) -lelf -lz -lpthread
+
+SRCS := $(filter-out user/main.c,$(wildcard user/*/*.c))
+OBJS := $(SRCS:user/%.c=$(O)/user/%.o)
+# What needs no libbpf and no skeleton; the pure part that unit tests link.
+CORE_SRCS := $(wildcard user/util/*.c user/model/*.c user/detect/*.c user/attr/*.c user/sink/*.c \
+	user/cli/*.c) user/source/procfs.c user/load/plan.c user/load/tif.c
+CORE_OBJS := $(patsubst user/%.c,$(O)/user/%.o,$(wildcard $(CORE_SRCS)))
+BPF_SRCS := $(wildcard bpf/*.bpf.c)
+BPF_OBJS := $(BPF_SRCS:bpf/%.c=$(O)/bpf/%.o)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(O)/vhostwatch ## the program, build/vhostwatch (STATIC=1: also build/vhostwatch-static)
+ifeq ($(STATIC),1)
+all: $(O)/vhostwatch-static
+endif
+
+$(O)/vhostwatch: $(O)/user/main.o $(O)/libvw.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(O)/vhostwatch-static: $(O)/user/main.o $(O)/libvw.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $^ $(LDLIBS_STATIC)
+
+$(O)/libvw.a: $(OBJS)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+# The core archive is what the lint checks for purity and the unit tests link.
+$(O)/libvwcore.a: $(CORE_OBJS)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(O)/user/%.o: user/%.c Makefile | $(O)/.deps
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -Werror -std=gnu11 -MMD -MP -c -o $@ $<
+
+$(patsubst user/%.c,$(O)/user/%.o,$(wildcard user/load/*.c)): | $(O)/skel/core.skel.h
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c Makefile | $(O)/.deps
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(O)/bpf/core.linked.o: $(BPF_OBJS)
+	$(call msg,GEN-OBJ,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(O)/skel/core.skel.h: $(O)/bpf/core.linked.o
+	$(call msg,GEN-SKEL,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPFTOOL) gen skeleton $< name core > $@
+
+-include $(OBJS:.o=.d) $(O)/user/main.d $(BPF_OBJS:.o=.d)
+
+# One line that names what is missing, before the compiler says it in a hundred.
+$(O)/.deps: tests/need.sh
+	$(Q)mkdir -p $(O)
+	$(Q)sh tests/need.sh build
+	$(Q)touch $@
+
+clean: ## remove build/
+	$(Q)rm -rf $(O)
+
+help: ## this list
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+	@echo '  V=1 shows the commands, STATIC=1 adds build/vhostwatch-static, O=DIR builds elsewhere'
+
+.PHONY: all clean help

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The records that BPF programs send, and the maps' values: the only header both sides include.
+ *
+ * Fixed-width fields, no pointers, kinds are append-only.  Times are CLOCK_MONOTONIC nanoseconds unless
+ * a field says otherwise; start_ns is CLOCK_BOOTTIME, as in /proc/PID/stat.
+ */
+#ifndef VW_ABI_H
+#define VW_ABI_H
+
+#ifndef VW_VMLINUX_H
+#include <linux/types.h>
+#endif
+
+#define VW_ABI_COMM_LEN 16
+#define VW_ABI_WAITERS 8
+#define VW_ABI_FRAMES 32 /* the clock's own frames included */
+/* One byte a slot, indexed by tid & mask: a cheap "perhaps" before any map is asked. */
+#define VW_ABI_WATCH_SLOTS 65536
+
+enum vw_abi_kind {
+	VW_REC_STINT = 1,
+	VW_REC_TASK_NEW = 2,
+	VW_REC_TASK_EXIT = 3,
+};
+
+enum vw_abi_watch {
+	VW_WATCH_TASK = 1,    /* a worker or a task named by the user; set by user space */
+	VW_WATCH_SUSPECT = 2, /* holds a CPU right now; set by the clock, cleared by user space */
+};
+
+enum vw_abi_resched {
+	VW_ABI_RESCHED_UNKNOWN,
+	VW_ABI_RESCHED_NONE,
+	VW_ABI_RESCHED_LAZY,
+	VW_ABI_RESCHED_FULL,
+};
+
+enum vw_abi_clock {
+	VW_ABI_CLOCK_NONE,
+	VW_ABI_CLOCK_LOCAL_TIMER, /* tp_btf/local_timer_entry */
+	VW_ABI_CLOCK_CPU_CLOCK,   /* per-CPU perf cpu-clock event */
+	VW_ABI_CLOCK_STAT_RUNTIME, /* tp_btf/sched_stat_runtime */
+	VW_ABI_CLOCK_COUNT,
+};
+
+struct vw_rec_hdr {
+	__u16 kind;
+	__u16 size; /* of the whole record, for readers that do not know the kind */
+	__u32 cpu;
+	__u64 ts_ns;
+};
+
+struct vw_abi_task {
+	__u32 tid;
+	__u32 tgid;
+	__u32 flags; /* PF_* */
+	__u32 weight;
+	__u64 start_ns;
+	char comm[VW_ABI_COMM_LEN];
+};
+
+#define VW_WAITER_THROTTLED 1
+
+struct vw_abi_waiter {
+	struct vw_abi_task task;
+	__u64 wait_ns; /* 0: the kernel does not say */
+	__u32 flags;
+	__u32 pad;
+};
+
+#define VW_STINT_FINAL 1 /* the task left the CPU at ts_ns */
+#define VW_STINT_RT 2    /* not in the fair class */
+
+struct vw_rec_stint {
+	struct vw_rec_hdr hdr;
+	struct vw_abi_task task;
+	__u64 oncpu_ns;
+	__u64 pending_ns; /* since the clock first saw the full request; 0 none */
+	__u32 ticks;
+	__u32 pending_ticks;
+	__u32 nr_running;
+	__u8 resched; /* enum vw_abi_resched, at the last look */
+	__u8 flags;
+	__u8 clock; /* enum vw_abi_clock */
+	__u8 n_waiters;
+	__u32 n_stack;
+	__u32 pad;
+	struct vw_abi_waiter waiters[VW_ABI_WAITERS]; /* in run-queue order */
+	__u64 stack[VW_ABI_FRAMES];
+};
+
+struct vw_rec_task {
+	struct vw_rec_hdr hdr;
+	struct vw_abi_task task;
+};
+
+/* Value of the totals map, key tid: what the switch hook adds up for a watched task. */
+struct vw_abi_totals {
+	__u64 start_ns; /* identity; a value with another start is stale */
+	__u64 oncpu_ns; /* closed stints */
+	__u64 in_ts_ns; /* start of the open stint, 0 when off CPU */
+};
+
+/* Value of the per-CPU counters map. */
+enum vw_abi_counter {
+	VW_COUNT_RESERVE_FAILED, /* records lost, ring buffer full */
+	VW_COUNT_RECORDS,
+	VW_COUNT_BAD_WALK, /* run-queue walks given up because a value made no sense */
+	VW_COUNT_TICKS,
+	VW_COUNTERS,
+};
+
+_Static_assert(sizeof(struct vw_rec_hdr) == 16, "header");
+_Static_assert(sizeof(struct vw_abi_task) == 40, "task");
+_Static_assert(sizeof(struct vw_abi_waiter) == 56, "waiter");
+_Static_assert(sizeof(struct vw_rec_stint) == 16 + 40 + 40 + 8 * 56 + 32 * 8, "stint");
+_Static_assert(sizeof(struct vw_rec_task) == 56, "task record");
+_Static_assert(sizeof(struct vw_abi_totals) == 24, "totals");
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Who waits on a run queue: a bounded walk without its lock. */
+#ifndef VW_WALK_BPF_H
+#define VW_WALK_BPF_H
+
+#include "vw_core.bpf.h"
+
+/* One queued task of the walk under way; the oldest waits stay. */
+static __always_inline void vw_walk_keep(struct vw_walk *walk, struct task_struct *task, u64 wait,
+					 bool throttled)
+{
+	struct vw_abi_waiter *w;
+	u32 slot = walk->n, i;
+
+	if (slot >= VW_ABI_WAITERS) {
+		slot = 0;
+		for (i = 1; i < VW_ABI_WAITERS; i++)
+			if (walk->waiters[i].wait_ns < walk->waiters[slot & (VW_ABI_WAITERS - 1)].wait_ns)
+				slot = i;
+		if (walk->waiters[slot & (VW_ABI_WAITERS - 1)].wait_ns >= wait)
+			return;
+	} else {
+		walk->n++;
+	}
+	w = &walk->waiters[slot & (VW_ABI_WAITERS - 1)];
+	vw_task_fill(&w->task, task);
+	w->wait_ns = wait;
+	w->flags = throttled ? VW_WAITER_THROTTLED : 0;
+	w->pad = 0;
+}
+
+static long vw_walk_step(u32 i, void *unused)
+{
+	u32 zero = 0, tid;
+	struct vw_walk *walk = bpf_map_lookup_elem(&vw_walks, &zero);
+	struct list_head *node;
+	struct sched_entity *se;
+	struct task_struct *task;
+	bool throttled;
+	u64 wait;
+
+	if (!walk || walk->node == walk->head)
+		return 1;
+	if (!walk->node) {
+		vw_count(VW_COUNT_BAD_WALK);
+		return 1;
+	}
+	node = (void *)walk->node;
+	se = (void *)node - bpf_core_field_offset(struct sched_entity, group_node);
+	task = (void *)se - bpf_core_field_offset(struct task_struct, se);
+	walk->node = (u64)BPF_CORE_READ(node, next);
+	tid = BPF_CORE_READ(task, pid);
+	if (!tid || tid == walk->skip || vw_se_delayed(se))
+		return 0;
+	wait = vw_task_wait(task, walk->clock);
+	throttled = vw_task_throttled(task);
+	if (wait > walk->oldest && !throttled)
+		walk->oldest = wait;
+	if (walk->fill)
+		vw_walk_keep(walk, task, wait, throttled);
+	return 0;
+}
+
+/*
+ * Walks @rq's list of fair tasks, @skip (the running one) left out.  The result, with the waiters if @fill,
+ * is this CPU's until the next walk.  Callers have interrupts off.  NULL never in practice.
+ */
+static __noinline struct vw_walk *vw_walk_queue(struct rq *rq, u32 skip, bool fill)
+{
+	u32 zero = 0;
+	struct vw_walk *walk = bpf_map_lookup_elem(&vw_walks, &zero);
+
+	if (!walk)
+		return NULL;
+	/* Children of task groups are on this list too, so one list is the whole queue. */
+	walk->head = (u64)rq + bpf_core_field_offset(struct rq, cfs_tasks);
+	walk->node = (u64)BPF_CORE_READ(rq, cfs_tasks.next);
+	walk->clock = BPF_CORE_READ(rq, clock);
+	walk->oldest = 0;
+	walk->skip = skip;
+	walk->fill = fill;
+	walk->n = 0;
+	/* The verifier looks at one step only; a plain loop of this body is beyond its limit. */
+	bpf_loop(VW_WALK_MAX, vw_walk_step, NULL, 0);
+	return walk;
+}
+
+#endif

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "detect/debt.h"
+#include "detect/hog.h"
+#include "detect/text.h"
+#include "model/looks.h"
+
+#define BUSY_NS UINT64_C(5000000000) /* docs/FORMATS: busy_worker from 5 s */
+#define MAX_CPUS 8192
+
+struct slot {
+	bool open;
+	uint64_t culprit_start_ns;
+	struct vw_finding finding;
+};
+
+struct vw_hog {
+	struct vw_detect_config config;
+	const struct vw_tasks *tasks;
+	vw_emit_fn emit;
+	void *ctx;
+	uint32_t pending_looks, stint_looks;
+	struct vw_debts debts;
+	unsigned int n_slots;
+	struct slot *slots; /* by CPU */
+};
+
+/* What a stint is a case of. */
+struct verdict {
+	bool any;
+	enum vw_kind kind;
+	enum vw_cause cause;
+	uint64_t duration_ns;
+};
+
+struct vw_hog *vw_hog_create(const struct vw_detect_config *config, const struct vw_tasks *tasks,
+			     vw_emit_fn emit, void *ctx)
+{
+	struct vw_hog *hog = calloc(1, sizeof(*hog));
+
+	if (!hog)
+		return NULL;
+	hog->config = *config;
+	hog->tasks = tasks;
+	hog->emit = emit;
+	hog->ctx = ctx;
+	hog->pending_looks = vw_looks_for(config->threshold_ns, config->tick_ns);
+	hog->stint_looks = vw_looks_for(2 * config->threshold_ns, config->tick_ns);
+	return hog;
+}
+
+void vw_hog_destroy(struct vw_hog *hog)
+{
+	if (!hog)
+		return;
+	free(hog->slots);
+	free(hog);
+}
+
+static struct slot *slot_of(struct vw_hog *hog, int32_t cpu)
+{
+	if (cpu < 0 || cpu >= MAX_CPUS)
+		return NULL;
+	if ((unsigned int)cpu >= hog->n_slots) {
+		unsigned int n = (unsigned int)cpu + 1;
+		struct slot *slots = realloc(hog->slots, n * sizeof(*slots));
+
+		if (!slots)
+			return NULL;
+		memset(slots + hog->n_slots, 0, (n - hog->n_slots) * sizeof(*slots));
+		hog->slots = slots;
+		hog->n_slots = n;
+	}
+	return &hog->slots[cpu];
+}
+
+static bool is_watched(const struct vw_hog *hog, int32_t tid)
+{
+	const struct vw_task *task = vw_tasks_get(hog->tasks, tid);
+
+	return task && task->watched;
+}
+
+/*
+ * The wait that counts against a stint with no request pending: the longest of those that a fair scheduler
+ * should have ended.  A light task rightly waits longer behind a heavy one, in the ratio of their weights.
+ */
+static uint64_t unfair_wait(const struct vw_hog *hog, const struct vw_obs_stint *s, uint64_t ts)
+{
+	uint64_t worst = 0, limit;
+	unsigned int i;
+
+	for (i = 0; i < s->n_waiters; i++) {
+		const struct vw_waiter *w = &s->waiters[i];
+
+		limit = 2 * hog->config.threshold_ns;
+		if (s->weight && w->weight && w->weight < s->weight)
+			limit = limit * s->weight / w->weight;
+		if (w->throttled || w->wait_ns < limit || w->wait_ns <= worst)
+			continue;
+		if (vw_debts_excuse(&hog->debts, s->tid, w->tid, w->wait_ns, ts))
+			continue;
+		worst = w->wait_ns;
+	}
+	return worst;
+}
+
+static bool anyone_waits(const struct vw_obs_stint *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_waiters; i++)
+		if (!s->waiters[i].throttled)
+			return true;
+	/* Real-time waiters are not in the list, but they are counted. */
+	return !s->n_waiters && s->nr_running > 1;
+}
+
+static enum vw_cause cause_without_request(const struct vw_obs_stint *s)
+{
+	switch (s->resched) {
+	case VW_RESCHED_NONE:
+		return VW_CAUSE_SCHEDULER_NO_REQUEST;
+	case VW_RESCHED_LAZY:
+		return VW_CAUSE_LAZY_PREEMPTION;
+	default:
+		return VW_CAUSE_UNKNOWN;
+	}
+}
+
+static struct verdict judge(const struct vw_hog *hog, const struct vw_obs_stint *s, uint64_t ts)
+{
+	struct verdict v = { 0 };
+	bool watched = is_watched(hog, s->tid);
+	uint64_t wait;
+
+	if (s->pending_ns >= hog->config.threshold_ns && s->pending_ticks >= hog->pending_looks &&
+	    anyone_waits(s)) {
+		v.any = true;
+		v.kind = watched ? VW_NON_YIELDING_WORKER : VW_STARVED_TASK;
+		v.cause = VW_CAUSE_IGNORES_RESCHED;
+		v.duration_ns = s->pending_ns;
+		/* More than half of the time in softirqs: the worker could not have yielded. */
+		if (watched && s->softirq_ns != VW_UNKNOWN && s->softirq_ns > s->pending_ns / 2)
+			v.cause = VW_CAUSE_SOFTIRQ_IN_WORKER;
+		return v;
+	}
+	/* A real-time task is meant to be served first. */
+	if (!s->rt && s->oncpu_ns > 2 * hog->config.threshold_ns && s->ticks >= hog->stint_looks) {
+		wait = unfair_wait(hog, s, ts);
+		if (wait) {
+			v.any = true;
+			v.kind = VW_STARVED_TASK;
+			v.cause = cause_without_request(s);
+			v.duration_ns = wait < s->oncpu_ns ? wait : s->oncpu_ns;
+			return v;
+		}
+	}
+	if (watched && s->oncpu_ns >= BUSY_NS && !anyone_waits(s)) {
+		v.any = true;
+		v.kind = VW_BUSY_WORKER;
+		v.cause = VW_CAUSE_SATURATED;
+		v.duration_ns = s->oncpu_ns;
+	}
+	return v;
+}
+
+static enum vw_severity severity_of(const struct vw_hog *hog, enum vw_kind kind, uint64_t duration_ns)
+{
+	uint64_t critical = hog->config.threshold_ns * (kind == VW_STARVED_TASK ? 20 : 10);
+
+	if (kind == VW_BUSY_WORKER)
+		return VW_INFO;
+	return duration_ns >= critical ? VW_CRITICAL : VW_WARNING;
+}
+
+static void fill_task(const struct vw_hog *hog, int32_t tid, uint64_t start_ns, struct vw_task *dst)
+{
+	const struct vw_task *known = vw_tasks_get(hog->tasks, tid);
+
+	if (known) {
+		*dst = *known;
+		return;
+	}
+	memset(dst, 0, sizeof(*dst));
+	dst->tid = tid;
+	dst->start_ns = start_ns;
+}
+
+static void add_victim(const struct vw_hog *hog, struct vw_finding *f, const struct vw_waiter *w)
+{
+	struct vw_victim v;
+	unsigned int i;
+
+	for (i = 0; i < f->n_victims && f->victims[i].task.tid != w->tid; i++)
+		;
+	if (i == f->n_victims) {
+		if (i == VW_MAX_VICTIMS)
+			return;
+		memset(&f->victims[i], 0, sizeof(f->victims[i]));
+		f->n_victims++;
+	}
+	fill_task(hog, w->tid, w->start_ns, &f->victims[i].task);
+	/* A shorter wait than before is another one: it ran in between. */
+	if (w->wait_ns < f->victims[i].wait_ns)
+		f->victims[i].wait_total_ns += w->wait_ns;
+	else
+		f->victims[i].wait_total_ns += w->wait_ns - f->victims[i].wait_ns;
+	if (w->wait_ns > f->victims[i].wait_ns)
+		f->victims[i].wait_ns = w->wait_ns;
+	for (; i && f->victims[i].wait_ns > f->victims[i - 1].wait_ns; i--) {
+		v = f->victims[i];
+		f->victims[i] = f->victims[i - 1];
+		f->victims[i - 1] = v;
+	}
+}
+
+static void update(const struct vw_hog *hog, struct slot *slot, const struct vw_obs_stint *s,
+		   uint64_t ts)
+{
+	struct vw_finding *f = &slot->finding;
+	struct vw_evidence *e = &f->evidence;
+	unsigned int i;
+
+	f->end_ns = ts;
+	f->duration_ns = ts - f->start_ns;
+	f->severity = severity_of(hog, f->kind, f->duration_ns);
+	fill_task(hog, s->tid, s->start_ns, &f->culprit);
+	/* A group without quota could not run anyway. */
+	for (i = 0; i < s->n_waiters; i++)
+		if (!s->waiters[i].throttled)
+			add_victim(hog, f, &s->waiters[i]);
+	e->span_ns = f->duration_ns;
+	e->resched = s->resched;
+	e->oncpu_ns = s->oncpu_ns;
+	e->softirq_ns = s->softirq_ns;
+	e->irq_ns = s->irq_ns;
+	e->clock = s->clock;
+	if (s->resched != VW_RESCHED_UNKNOWN)
+		e->resched_pending_ns = s->pending_ns;
+	if (s->nr_running)
+		e->nr_running = s->nr_running;
+	if (s->n_stack) {
+		e->n_stack = s->n_stack;
+		memcpy(e->stack, s->stack, sizeof(e->stack));
+	}
+}
+
+static void open_slot(const struct vw_hog *hog, struct slot *slot, const struct vw_obs *obs,
+		      const struct verdict *v)
+{
+	const struct vw_obs_stint *s = &obs->stint;
+	struct vw_finding *f = &slot->finding;
+
+	memset(slot, 0, sizeof(*slot));
+	slot->open = true;
+	slot->culprit_start_ns = s->start_ns;
+	f->kind = v->kind;
+	f->cause = v->cause;
+	f->status = VW_OPEN;
+	f->cpu = s->cpu;
+	f->has_culprit = s->tid > 0;
+	f->start_ns = obs->ts_ns > v->duration_ns ? obs->ts_ns - v->duration_ns : 0;
+	f->evidence.count = 1;
+	f->evidence.resched_pending_ns = VW_UNKNOWN;
+	f->evidence.nr_running = VW_UNKNOWN;
+	f->printed_after_ns = VW_UNKNOWN;
+}
+
+static void emit(struct vw_hog *hog, struct slot *slot)
+{
+	vw_text_finding(&slot->finding, &hog->config.host);
+	hog->emit(hog->ctx, &slot->finding);
+}
+
+/* The finding ends at the time it was last seen to last. */
+static void close_slot(struct vw_hog *hog, struct slot *slot)
+{
+	struct vw_finding *f = &slot->finding;
+	unsigned int i;
+
+	f->status = VW_CLOSED;
+	slot->open = false;
+	for (i = 0; f->kind != VW_BUSY_WORKER && i < f->n_victims; i++)
+		vw_debts_add(&hog->debts, f->victims[i].task.tid, f->culprit.tid,
+			     f->victims[i].wait_ns, f->end_ns);
+	emit(hog, slot);
+}
+
+static bool same_stint(const struct slot *slot, const struct vw_obs_stint *s)
+{
+	return slot->finding.culprit.tid == s->tid &&
+	       (!slot->culprit_start_ns || !s->start_ns || slot->culprit_start_ns == s->start_ns);
+}
+
+static int feed_stint(struct vw_hog *hog, const struct vw_obs *obs)
+{
+	const struct vw_obs_stint *s = &obs->stint;
+	struct slot *slot = slot_of(hog, s->cpu);
+	struct verdict v;
+
+	if (!slot)
+		return -ENOMEM;
+	if (slot->open && !same_stint(slot, s))
+		close_slot(hog, slot);
+	v = judge(hog, s, obs->ts_ns);
+	if (slot->open && (!v.any || v.kind != slot->finding.kind)) {
+		/* It was true up to here, also for a task that just leaves. */
+		if (s->final || v.any)
+			update(hog, slot, s, obs->ts_ns);
+		close_slot(hog, slot);
+		if (s->final)
+			return 0;
+	}
+	if (!v.any)
+		return 0;
+	if (!slot->open) {
+		open_slot(hog, slot, obs, &v);
+		update(hog, slot, s, obs->ts_ns);
+		if (!s->final)
+			emit(hog, slot);
+	} else {
+		update(hog, slot, s, obs->ts_ns);
+	}
+	slot->finding.cause = v.cause;
+	if (s->final)
+		close_slot(hog, slot);
+	return 0;
+}
+
+/* Records are missing: what is open was last seen where it was last seen. */
+static void feed_loss(struct vw_hog *hog, int32_t cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < hog->n_slots; i++)
+		if (hog->slots[i].open && (cpu < 0 || (unsigned int)cpu == i))
+			close_slot(hog, &hog->slots[i]);
+}
+
+int vw_hog_feed(struct vw_hog *hog, const struct vw_obs *obs)
+{
+	unsigned int i;
+
+	switch (obs->kind) {
+	case VW_OBS_STINT:
+		return feed_stint(hog, obs);
+	case VW_OBS_LOSS:
+		feed_loss(hog, obs->loss.cpu);
+		return 0;
+	case VW_OBS_TASK_EXIT:
+		for (i = 0; i < hog->n_slots; i++)
+			if (hog->slots[i].open && hog->slots[i].finding.culprit.tid == obs->tid)
+				close_slot(hog, &hog->slots[i]);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+void vw_hog_tick(struct vw_hog *hog, uint64_t ts_ns)
+{
+	unsigned int i;
+
+	for (i = 0; i < hog->n_slots; i++) {
+		struct slot *slot = &hog->slots[i];
+
+		if (!slot->open)
+			continue;
+		if (ts_ns > slot->finding.end_ns + hog->config.stale_ns)
+			close_slot(hog, slot);
+		else
+			emit(hog, slot);
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The BPF side as one object: open with a plan, load, attach, activate; then drain and watch.
+ *
+ * All calls from one thread.  A hook that is refused is a normal event: it is struck from the features, a
+ * new plan is made, and the header's hooks say so.
+ */
+#ifndef VW_LOAD_BPF_H
+#define VW_LOAD_BPF_H
+
+#include "load/plan.h"
+#include "vw_abi.h"
+
+struct vw_bpf;
+
+struct vw_bpf_config {
+	struct vw_plan_wanted wanted;
+	uint64_t threshold_ns;
+	uint64_t emit_ns; /* between two records of one stint */
+	bool verbose;     /* libbpf's own log to stderr */
+};
+
+/*
+ * Loads, attaches and activates what @features offers, striking from it what was refused.  On success
+ * *@ret_plan is the plan in force.  -ENOTSUP when no BPF clock works here (then *@ret_plan is the plan
+ * without BPF, and @e says why); other errors are of the rights or of memory, told in @e.
+ */
+int vw_bpf_open(const struct vw_bpf_config *config, struct vw_features *features,
+		struct vw_plan *ret_plan, struct vw_bpf **ret_bpf, struct vw_error *e);
+void vw_bpf_close(struct vw_bpf *bpf);
+
+/* Calls @fn for each record waiting, in order per CPU.  Their number, or a negative errno. */
+int vw_bpf_drain(struct vw_bpf *bpf, void (*fn)(void *ctx, const struct vw_rec_hdr *hdr), void *ctx);
+
+/* Starts or ends watching (tid, start): totals, exit and busy records.  0, -E2BIG when full. */
+int vw_bpf_watch(struct vw_bpf *bpf, int32_t tid, uint64_t start_ns);
+void vw_bpf_unwatch(struct vw_bpf *bpf, int32_t tid);
+/* A suspect that is off its CPU costs the switch hook no more. */
+void vw_bpf_clear_suspect(struct vw_bpf *bpf, int32_t tid);
+
+/* Wall time on CPU since vw_bpf_watch(), the open stint included.  -ENOENT when not known. */
+int vw_bpf_oncpu(struct vw_bpf *bpf, int32_t tid, uint64_t now_ns, uint64_t *ret_ns);
+
+/* Records lost so far. */
+uint64_t vw_bpf_lost(struct vw_bpf *bpf);
+
+/* Looks of the clock at busy CPUs so far: 0 after a second of load means a dead clock. */
+uint64_t vw_bpf_ticks(struct vw_bpf *bpf);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* BPF stint records into observations: names for clocks and addresses, softirq shares, sorted waiters. */
+#ifndef VW_LOAD_DECODE_H
+#define VW_LOAD_DECODE_H
+
+#include "model/obs.h"
+#include "vw_abi.h"
+
+struct vw_decode;
+
+/* @proc_fd stays the caller's and must outlive the object. */
+struct vw_decode *vw_decode_new(int proc_fd);
+void vw_decode_free(struct vw_decode *decode);
+
+/* Fills @obs; calls @task for each task that the record names, before it returns. */
+void vw_decode_stint(struct vw_decode *decode, const struct vw_rec_stint *rec, struct vw_obs *obs,
+		     void (*task)(void *ctx, const struct vw_task *hint, uint64_t ts), void *ctx);
+
+#endif

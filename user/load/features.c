@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <linux/version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/btf.h>
+
+#include "load/features.h"
+#include "util/fs.h"
+
+enum vw_preempt vw_features_preempt(const char *debugfs_text, const char *uname_version)
+{
+	static const struct {
+		const char *word;
+		enum vw_preempt mode;
+	} modes[] = {
+		{ "(none)", VW_PREEMPT_NONE },
+		{ "(voluntary)", VW_PREEMPT_VOLUNTARY },
+		{ "(full)", VW_PREEMPT_FULL },
+		{ "(lazy)", VW_PREEMPT_LAZY },
+	};
+	size_t i;
+
+	if (debugfs_text)
+		for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+			if (strstr(debugfs_text, modes[i].word))
+				return modes[i].mode;
+	/* Only a model that was fixed at build shows in uname; PREEMPT_DYNAMIC says nothing. */
+	if (!uname_version || strstr(uname_version, "PREEMPT_DYNAMIC"))
+		return VW_PREEMPT_UNKNOWN;
+	if (strstr(uname_version, "PREEMPT"))
+		return VW_PREEMPT_FULL;
+	return VW_PREEMPT_UNKNOWN;
+}
+
+static void probe_host(struct vw_features *f, int sys_fd)
+{
+	unsigned int major = 0, minor = 0, patch = 0;
+	struct timespec res;
+	struct utsname u;
+	char text[128];
+	bool listed;
+
+	listed = vw_fs_read(sys_fd, "kernel/debug/sched/preempt", text, sizeof(text)) > 0;
+	if (uname(&u))
+		return;
+	snprintf(f->host.release, sizeof(f->host.release), "%s", u.release);
+	snprintf(f->host.arch, sizeof(f->host.arch), "%.31s", u.machine);
+	sscanf(u.release, "%u.%u.%u", &major, &minor, &patch);
+	f->version = KERNEL_VERSION(major, minor, patch > 255 ? 255 : patch);
+	f->host.preempt = vw_features_preempt(listed ? text : NULL, u.version);
+	f->host.preempt_switchable = strstr(u.version, "PREEMPT_DYNAMIC");
+	f->preempt_lazy = listed && strstr(text, "lazy");
+	/* The coarse clock's resolution is the tick (KTIME_LOW_RES = TICK_NSEC). */
+	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &res) && !res.tv_sec && res.tv_nsec) {
+		f->tick_ns = (uint64_t)res.tv_nsec;
+		f->host.hz = (uint32_t)((1000000000 + res.tv_nsec / 2) / res.tv_nsec);
+	}
+	f->host.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static bool effective(cap_t caps, cap_value_t cap)
+{
+	cap_flag_value_t value = CAP_CLEAR;
+
+	return !cap_get_flag(caps, cap, CAP_EFFECTIVE, &value) && value == CAP_SET;
+}
+
+static void probe_rights(struct vw_features *f, int sys_fd)
+{
+	struct rlimit limit;
+	char text[64];
+	cap_t caps = cap_get_proc();
+
+	if (caps) {
+		bool admin = effective(caps, CAP_SYS_ADMIN);
+
+		f->cap_bpf = admin || effective(caps, CAP_BPF);
+		f->cap_perfmon = admin || effective(caps, CAP_PERFMON);
+		f->cap_resource = effective(caps, CAP_SYS_RESOURCE);
+		cap_free(caps);
+	}
+	f->memlock_bytes = getrlimit(RLIMIT_MEMLOCK, &limit) ? 0 : limit.rlim_cur;
+	f->lockdown = VW_LOCKDOWN_NONE;
+	if (vw_fs_read(sys_fd, "kernel/security/lockdown", text, sizeof(text)) <= 0)
+		return;
+	if (strstr(text, "[integrity]"))
+		f->lockdown = VW_LOCKDOWN_INTEGRITY;
+	else if (strstr(text, "[confidentiality]"))
+		f->lockdown = VW_LOCKDOWN_CONFIDENTIALITY;
+}
+
+static bool has_tracepoint(const struct btf *btf, const char *name)
+{
+	char type[64];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+}
+
+static bool has_member(const struct btf *btf, const char *type, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+	const struct btf_type *t;
+	int i;
+
+	if (id <= 0)
+		return false;
+	t = btf__type_by_id(btf, (__u32)id);
+	for (i = 0; i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), member))
+			return true;
+	return false;
+}
+
+static void probe_btf(struct vw_features *f)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	if (!btf)
+		return;
+	f->btf = true;
+	f->tp_local_timer_entry = has_tracepoint(btf, "local_timer_entry");
+	f->tp_sched_stat_runtime = has_tracepoint(btf, "sched_stat_runtime");
+	f->tp_sched_switch = has_tracepoint(btf, "sched_switch");
+	f->tp_task_rename = has_tracepoint(btf, "task_rename");
+	f->tp_sched_process_exit = has_tracepoint(btf, "sched_process_exit");
+	f->tp_need_resched = has_tracepoint(btf, "sched_set_need_resched_tp");
+	f->sched_info = has_member(btf, "sched_info", "last_queued");
+	f->cfs_bandwidth = has_member(btf, "cfs_rq", "throttle_count");
+	btf__free(btf);
+}
+
+static void probe_perf(struct vw_features *f)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 4000000,
+		.disabled = 1,
+	};
+	long fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	f->perf_cpu_clock = fd >= 0;
+	if (fd >= 0)
+		close((int)fd);
+}
+
+static bool symbol_listed(int proc_fd, const char *symbol)
+{
+	char line[256], *save, *word;
+	int fd = openat(proc_fd, "kallsyms", O_RDONLY | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	bool found = false;
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while (!found && fgets(line, sizeof(line), file)) {
+		save = NULL;
+		if (!strtok_r(line, " \n", &save) || !strtok_r(NULL, " \n", &save))
+			continue;
+		word = strtok_r(NULL, " \t\n", &save);
+		found = word && !strcmp(word, symbol);
+	}
+	fclose(file);
+	return found;
+}
+
+void vw_features_probe(struct vw_features *f, int proc_fd, int sys_fd)
+{
+	char text[16];
+
+	memset(f, 0, sizeof(*f));
+	f->tick_ns = 4000000;
+	probe_host(f, sys_fd);
+	probe_rights(f, sys_fd);
+	probe_btf(f);
+	probe_perf(f);
+	f->kprobes = vw_fs_read(sys_fd, "kernel/debug/kprobes/enabled", text, sizeof(text)) > 0 ||
+		     symbol_listed(proc_fd, "register_kprobe");
+	f->kallsyms_all = symbol_listed(proc_fd, "runqueues");
+	f->vhost_loaded = !faccessat(sys_fd, "module/vhost", F_OK, 0);
+	f->vhost_btf = !faccessat(sys_fd, "kernel/btf/vhost", F_OK, 0);
+}
+
+int vw_features_may_load(const struct vw_features *f, struct vw_error *e)
+{
+	if (f->lockdown == VW_LOCKDOWN_CONFIDENTIALITY)
+		return vw_error_set(e, -EPERM, "lockdown",
+				    "kernel lockdown is at confidentiality, which forbids BPF to read the kernel; "
+				    "boot with lockdown=integrity, or use --clock procfs");
+	if (!f->cap_bpf || !f->cap_perfmon)
+		return vw_error_set(e, -EPERM, "capability",
+				    "loading BPF needs CAP_BPF and CAP_PERFMON and this process lacks %s; "
+				    "run as root or grant both, or use --clock procfs",
+				    f->cap_bpf ? "CAP_PERFMON" : f->cap_perfmon ? "CAP_BPF" : "both");
+	/* From 5.11 on BPF memory is charged to the cgroup, not to RLIMIT_MEMLOCK (97306be45fbe). */
+	if (f->version < KERNEL_VERSION(5, 11, 0) && !f->cap_resource &&
+	    f->memlock_bytes < (8u << 20))
+		return vw_error_set(e, -EPERM, "memlock",
+				    "this kernel charges BPF maps to RLIMIT_MEMLOCK, which is %llu bytes here; "
+				    "raise it to 8 MiB (ulimit -l 8192)",
+				    (unsigned long long)f->memlock_bytes);
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What this host offers, found by looking (BTF, /proc, /sys, trying), never by the kernel's version; the
+ * bits of the reschedule flags are the one exception (load/tif.h).
+ */
+#ifndef VW_LOAD_FEATURES_H
+#define VW_LOAD_FEATURES_H
+
+#include "model/host.h"
+#include "util/error.h"
+
+enum vw_lockdown { VW_LOCKDOWN_NONE, VW_LOCKDOWN_INTEGRITY, VW_LOCKDOWN_CONFIDENTIALITY };
+
+struct vw_features {
+	struct vw_host host;
+	uint32_t version; /* KERNEL_VERSION(), 0 unknown */
+	uint64_t tick_ns; /* period of the scheduler's tick */
+	/* Rights. */
+	bool cap_bpf, cap_perfmon; /* or CAP_SYS_ADMIN, which covers both */
+	bool cap_resource;
+	uint64_t memlock_bytes;
+	enum vw_lockdown lockdown;
+	/* The kernel. */
+	bool btf;
+	bool tp_local_timer_entry, tp_sched_stat_runtime, tp_sched_switch;
+	bool tp_task_rename, tp_sched_process_exit;
+	bool tp_need_resched; /* sched_set_need_resched_tp, 6.18 and later */
+	bool perf_cpu_clock;
+	bool sched_info, cfs_bandwidth;
+	bool kprobes, kallsyms_all; /* told by doctor; nothing rests on them */
+	bool vhost_loaded, vhost_btf;
+	bool preempt_lazy;
+};
+
+/*
+ * Fills @f from the running kernel; @proc_fd and @sys_fd stand for /proc and /sys (fixtures in tests).
+ * Never fails: what cannot be looked at is absent.
+ */
+void vw_features_probe(struct vw_features *f, int proc_fd, int sys_fd);
+
+/* The preemption model in force, from debugfs' list ("none (voluntary) full") or uname's version. */
+enum vw_preempt vw_features_preempt(const char *debugfs_text, const char *uname_version);
+
+/* 0 when BPF may be loaded here, else -EPERM and in @e whose fault it is and what to do. */
+int vw_features_may_load(const struct vw_features *f, struct vw_error *e);
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "load/plan.h"
+#include "load/tif.h"
+
+static const char *const clock_via[VW_PLAN_CLOCKS] = {
+	[VW_PLAN_CLOCK_NONE] = "",
+	[VW_PLAN_CLOCK_LOCAL_TIMER] = "tp_btf/local_timer_entry",
+	[VW_PLAN_CLOCK_CPU_CLOCK] = "perf_event/cpu-clock",
+	[VW_PLAN_CLOCK_STAT_RUNTIME] = "tp_btf/sched_stat_runtime",
+	[VW_PLAN_CLOCK_PROCFS] = "procfs",
+};
+
+const char *vw_plan_clock_via(enum vw_plan_clock clock)
+{
+	return clock < VW_PLAN_CLOCKS ? clock_via[clock] : "";
+}
+
+static bool has_clock(const struct vw_features *f, enum vw_plan_clock clock)
+{
+	switch (clock) {
+	case VW_PLAN_CLOCK_LOCAL_TIMER:
+		return f->btf && f->tp_local_timer_entry;
+	case VW_PLAN_CLOCK_CPU_CLOCK:
+		return f->btf && f->perf_cpu_clock;
+	case VW_PLAN_CLOCK_STAT_RUNTIME:
+		return f->btf && f->tp_sched_stat_runtime;
+	case VW_PLAN_CLOCK_PROCFS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static struct vw_hook *add_hook(struct vw_plan *p, const char *name, enum vw_hook_state state,
+				const char *via, const char *reason, const char *lost)
+{
+	struct vw_hook *h = &p->hooks[p->n_hooks++];
+
+	snprintf(h->name, sizeof(h->name), "%s", name);
+	h->state = state;
+	snprintf(h->via, sizeof(h->via), "%s", via);
+	snprintf(h->reason, sizeof(h->reason), "%s", reason);
+	snprintf(h->lost, sizeof(h->lost), "%s", lost);
+	return h;
+}
+
+static void add_detector(struct vw_plan *p, const char *kind, enum vw_detector_state state,
+			 const char *reason)
+{
+	struct vw_detector_info *d = &p->detectors[p->n_detectors++];
+
+	snprintf(d->kind, sizeof(d->kind), "%s", kind);
+	d->state = state;
+	snprintf(d->reason, sizeof(d->reason), "%s", reason);
+}
+
+static void plan_clock(struct vw_plan *p, const struct vw_features *f,
+		       const struct vw_plan_wanted *wanted)
+{
+	char reason[160] = "";
+	const char *lost = "";
+	enum vw_plan_clock c;
+
+	for (c = VW_PLAN_CLOCK_LOCAL_TIMER; c < VW_PLAN_CLOCKS; c++) {
+		if (wanted->clock && c != wanted->clock)
+			continue;
+		if (has_clock(f, c))
+			break;
+	}
+	p->clock = c < VW_PLAN_CLOCKS ? c : VW_PLAN_CLOCK_NONE;
+	if (p->clock == VW_PLAN_CLOCK_NONE) {
+		snprintf(reason, sizeof(reason), "%s does not exist on this kernel",
+			 vw_plan_clock_via(wanted->clock));
+		add_hook(p, "clock", VW_HOOK_MISSING, "", reason, "everything: no hog can be seen while it lasts");
+		return;
+	}
+	if (wanted->clock)
+		snprintf(reason, sizeof(reason), "asked for with --clock");
+	else if (p->clock == VW_PLAN_CLOCK_PROCFS)
+		snprintf(reason, sizeof(reason), "no BPF clock can be attached: %s",
+			 f->btf ? "no hook exists" : "the kernel has no BTF");
+	else if (p->clock != VW_PLAN_CLOCK_LOCAL_TIMER)
+		snprintf(reason, sizeof(reason), "%s does not exist on this kernel",
+			 vw_plan_clock_via(VW_PLAN_CLOCK_LOCAL_TIMER));
+	if (p->clock == VW_PLAN_CLOCK_CPU_CLOCK)
+		lost = "nothing, but idle CPUs are woken for it";
+	else if (p->clock == VW_PLAN_CLOCK_STAT_RUNTIME)
+		lost = "tasks of real-time classes on kernels before 6.1";
+	else if (p->clock == VW_PLAN_CLOCK_PROCFS)
+		lost = "hogs shorter than a second, pending requests, stacks, waiters that are not watched";
+	add_hook(p, "clock",
+		 p->clock == VW_PLAN_CLOCK_LOCAL_TIMER ? VW_HOOK_ATTACHED : VW_HOOK_FALLBACK,
+		 vw_plan_clock_via(p->clock), reason, lost);
+}
+
+static void plan_flags(struct vw_plan *p, const struct vw_features *f)
+{
+	struct vw_tif tif = vw_tif_choose(f);
+	bool bpf = p->clock != VW_PLAN_CLOCK_PROCFS && p->clock != VW_PLAN_CLOCK_NONE;
+	char via[48];
+
+	if (bpf && tif.full) {
+		snprintf(via, sizeof(via), "thread_info.flags & 0x%llx", (unsigned long long)tif.full);
+		add_hook(p, "resched_flag", VW_HOOK_ATTACHED, via, "", "");
+	} else {
+		add_hook(p, "resched_flag", VW_HOOK_MISSING, "",
+			 bpf ? "the flag's bit is not known for this architecture" : "needs BPF",
+			 "non_yielding_worker: hogs show as starved_task, cause unknown");
+	}
+	if (bpf && f->sched_info)
+		add_hook(p, "waiters", VW_HOOK_ATTACHED, "rq->cfs_tasks, sched_info.last_queued", "", "");
+	else if (bpf)
+		add_hook(p, "waiters", VW_HOOK_FALLBACK, "rq->cfs_tasks",
+			 "the kernel has no SCHED_INFO", "how long each waiter has waited");
+	else
+		add_hook(p, "waiters", VW_HOOK_FALLBACK, "procfs", "needs BPF",
+			 "waiting tasks that are not watched");
+}
+
+static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
+			     const struct vw_plan_wanted *wanted)
+{
+	bool bpf = p->clock != VW_PLAN_CLOCK_PROCFS && p->clock != VW_PLAN_CLOCK_NONE;
+	const char *why = bpf ? "the tracepoint does not exist on this kernel" : "needs BPF";
+	struct vw_hook *h;
+
+	p->switches = bpf && f->tp_sched_switch && wanted->level == VW_PLAN_TRACE;
+	if (p->switches) {
+		add_hook(p, "switches", VW_HOOK_ATTACHED, "tp_btf/sched_switch", "", "");
+	} else {
+		h = add_hook(p, "switches", VW_HOOK_MISSING, "",
+			     bpf && f->tp_sched_switch ? "not used at guard level" : why,
+			     "the exact end of a stint (known to a tick), wall time on CPU");
+		h->optional = wanted->level == VW_PLAN_GUARD;
+	}
+	add_hook(p, "workers", VW_HOOK_ATTACHED, "procfs",
+		 f->vhost_loaded ? "" : "the vhost module is not loaded, so there can be no worker yet", "");
+	p->renames = bpf && f->tp_task_rename;
+	if (p->renames)
+		add_hook(p, "worker_birth", VW_HOOK_ATTACHED, "tp_btf/task_rename", "", "");
+	else
+		add_hook(p, "worker_birth", VW_HOOK_FALLBACK, "procfs", why,
+			 "workers that live less than an interval");
+	p->exits = bpf && f->tp_sched_process_exit;
+	if (p->exits)
+		add_hook(p, "worker_exit", VW_HOOK_ATTACHED, "tp_btf/sched_process_exit", "", "");
+	else
+		add_hook(p, "worker_exit", VW_HOOK_FALLBACK, "procfs", why,
+			 "the moment of an exit (known to an interval)");
+	add_hook(p, "totals", VW_HOOK_ATTACHED, "procfs schedstat, status", "", "");
+}
+
+static void plan_detectors(struct vw_plan *p, const struct vw_features *f)
+{
+	bool bpf = p->clock != VW_PLAN_CLOCK_PROCFS && p->clock != VW_PLAN_CLOCK_NONE;
+
+	if (p->clock == VW_PLAN_CLOCK_NONE) {
+		add_detector(p, "non_yielding_worker", VW_DETECTOR_OFF, "no clock");
+		add_detector(p, "starved_task", VW_DETECTOR_OFF, "no clock");
+		add_detector(p, "busy_worker", VW_DETECTOR_OFF, "no clock");
+		return;
+	}
+	if (!bpf || !vw_tif_choose(f).full)
+		add_detector(p, "non_yielding_worker", VW_DETECTOR_OFF,
+			     "the request of the running task cannot be read");
+	else
+		add_detector(p, "non_yielding_worker", VW_DETECTOR_FULL, "");
+	if (!bpf)
+		add_detector(p, "starved_task", VW_DETECTOR_DEGRADED,
+			     "from /proc: watched tasks only, waits of a second and more");
+	else if (!f->sched_info)
+		add_detector(p, "starved_task", VW_DETECTOR_DEGRADED,
+			     "the kernel does not say how long a task has waited");
+	else
+		add_detector(p, "starved_task", VW_DETECTOR_FULL, "");
+	if (!bpf)
+		add_detector(p, "busy_worker", VW_DETECTOR_OFF, "needs BPF");
+	else
+		add_detector(p, "busy_worker", VW_DETECTOR_FULL, "");
+}
+
+int vw_plan_make(const struct vw_features *f, const struct vw_plan_wanted *wanted,
+		 struct vw_plan *ret_plan)
+{
+	struct vw_plan p;
+
+	memset(&p, 0, sizeof(p));
+	plan_clock(&p, f, wanted);
+	plan_flags(&p, f);
+	plan_tracepoints(&p, f, wanted);
+	plan_detectors(&p, f);
+	*ret_plan = p;
+	return p.clock == VW_PLAN_CLOCK_NONE ? -ENOTSUP : 0;
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attr/attr.h"
+#include "load/bpf.h"
+#include "load/features.h"
+#include "load/decode.h"
+#include "source/live.h"
+#include "source/procfs.h"
+#include "source/sentinel.h"
+#include "source/workers.h"
+#include "util/clock.h"
+
+/* All of /proc is looked through so often where births and exits are told by BPF, and where not. */
+#define RESCAN_TOLD_NS UINT64_C(10000000000)
+#define RESCAN_UNTOLD_NS UINT64_C(1000000000)
+/* A new worker's device and tap come a little later than the worker. */
+#define SETTLE_NS UINT64_C(10000000000)
+#define EMIT_NS UINT64_C(100000000)
+
+struct vw_live {
+	struct vw_live_config config;
+	int proc_fd, sys_fd;
+	struct vw_features features;
+	struct vw_plan plan;
+	struct vw_bpf *bpf;
+	struct vw_procfs_source *procfs;
+	struct vw_attr *attr;
+	struct vw_workers *workers;
+	struct vw_tasks *told; /* tasks the detectors have been told of */
+	struct vw_decode *decode;
+	struct vw_sentinel *sentinel;
+	uint64_t scanned_ns, lost_told;
+	unsigned int seen;
+	bool first_scan;
+	/* Of the poll under way. */
+	vw_obs_fn fn;
+	void *ctx;
+	int err;
+};
+
+static bool listed(const int32_t *ids, unsigned int n, int32_t id)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+static bool named(const struct vw_live *live, const struct vw_task *task)
+{
+	const struct vw_live_config *c = &live->config;
+
+	return listed(c->tids, c->n_tids, task->tid) || listed(c->pids, c->n_pids, task->owner_pid) ||
+	       listed(c->pids, c->n_pids, task->tgid);
+}
+
+bool vw_live_wanted(const struct vw_live *live, const struct vw_task *task)
+{
+	return !(live->config.n_pids + live->config.n_tids) || named(live, task);
+}
+
+static void emit(struct vw_live *live, const struct vw_obs *obs)
+{
+	if (live->fn)
+		live->fn(live->ctx, obs);
+}
+
+/* Tells the detectors what a task is, once and whenever it changes. */
+static void tell_task(struct vw_live *live, const struct vw_task *task, uint64_t ts)
+{
+	struct vw_obs obs = { .kind = VW_OBS_TASK, .ts_ns = ts, .task = *task };
+
+	if (vw_tasks_put(live->told, task))
+		live->err = -ENOMEM;
+	emit(live, &obs);
+}
+
+static void tell_exit(struct vw_live *live, int32_t tid, uint64_t ts)
+{
+	struct vw_obs obs = { .kind = VW_OBS_TASK_EXIT, .ts_ns = ts, .tid = tid };
+
+	vw_tasks_remove(live->told, tid);
+	emit(live, &obs);
+}
+
+static void forget(struct vw_live *live, int32_t tid, uint64_t ts)
+{
+	if (live->bpf)
+		vw_bpf_unwatch(live->bpf, tid);
+	vw_workers_remove(live->workers, tid);
+	tell_exit(live, tid, ts);
+}
+
+/* @task is a vhost worker or was asked for: watched from now on. */
+static void watch(struct vw_live *live, const struct vw_task *found, uint64_t ts)
+{
+	struct vw_task task = *found;
+	const struct vw_worker *old = vw_workers_get(live->workers, task.tid);
+	bool is_new, same = old && vw_task_same(&old->task, &task);
+	int err;
+
+	if (old && !same)
+		forget(live, task.tid, ts);
+	task.watched = true;
+	err = vw_workers_put(live->workers, &task, !live->first_scan, ts, &is_new);
+	if (err) {
+		live->err = err;
+		return;
+	}
+	if (is_new && task.role == VW_ROLE_VHOST_WORKER)
+		live->seen++;
+	if (is_new && live->bpf)
+		live->err = vw_bpf_watch(live->bpf, task.tid, task.start_ns) ?: live->err;
+	if (live->procfs)
+		live->err = vw_procfs_watch(live->procfs, &task) ?: live->err;
+	tell_task(live, &task, ts);
+}
+
+struct scan {
+	struct vw_live *live;
+	uint64_t ts;
+};
+
+static void on_scanned(void *ctx, const struct vw_task *task)
+{
+	struct scan *scan = ctx;
+
+	watch(scan->live, task, scan->ts);
+}
+
+static void on_thread(void *ctx, const struct vw_task *task)
+{
+	struct scan *scan = ctx;
+
+	/* The workers of the process come with the scan. */
+	if (task->role != VW_ROLE_VHOST_WORKER)
+		watch(scan->live, task, scan->ts);
+}
+
+/* Rids the told tasks of those that are gone and not watched; exits of others are not reported. */
+static void on_told(void *ctx, const struct vw_task *task)
+{
+	struct scan *scan = ctx;
+	struct vw_proc_counters c;
+
+	if (!task->watched && vw_attr_counters(scan->live->attr, task, &c) == -ESRCH)
+		tell_exit(scan->live, task->tid, scan->ts);
+}
+
+static int scan_all(struct vw_live *live, uint64_t ts)
+{
+	const struct vw_live_config *c = &live->config;
+	struct scan scan = { live, ts };
+	struct vw_task task;
+	unsigned int i;
+	int n;
+
+	n = vw_attr_scan(live->attr, on_scanned, &scan);
+	if (n < 0)
+		return n;
+	for (i = 0; i < c->n_tids; i++)
+		if (!vw_attr_task(live->attr, c->tids[i], &task) &&
+		    task.role != VW_ROLE_VHOST_WORKER)
+			watch(live, &task, ts);
+	for (i = 0; i < c->n_pids; i++)
+		vw_attr_threads(live->attr, c->pids[i], on_thread, &scan);
+	vw_tasks_each(live->told, on_told, &scan);
+	live->scanned_ns = ts;
+	return 0;
+}
+
+/* A task that a record names and nobody has been told of. */
+static void on_unknown(void *ctx, const struct vw_task *hint, uint64_t ts)
+{
+	struct vw_live *live = ctx;
+	const struct vw_task *known = vw_tasks_get(live->told, hint->tid);
+	struct vw_task task;
+
+	if (known && vw_task_same(known, hint))
+		return;
+	if (vw_attr_task(live->attr, hint->tid, &task) || !vw_task_same(&task, hint))
+		task = *hint; /* gone already, or not in our PID namespace */
+	if (task.role == VW_ROLE_VHOST_WORKER || (named(live, &task) && task.tid))
+		watch(live, &task, ts);
+	else
+		tell_task(live, &task, ts);
+}
+
+static void on_stint(struct vw_live *live, const struct vw_obs *obs)
+{
+	vw_workers_note(live->workers, obs);
+	if (!obs->stint.final)
+		vw_sentinel_avoid(live->sentinel, obs->stint.cpu, obs->ts_ns);
+	else if (live->bpf)
+		vw_bpf_clear_suspect(live->bpf, obs->stint.tid);
+	emit(live, obs);
+}
+
+static void on_record(void *ctx, const struct vw_rec_hdr *hdr)
+{
+	struct vw_live *live = ctx;
+	const struct vw_rec_task *rec = (const void *)hdr;
+	struct vw_obs obs;
+	struct vw_task task;
+	struct vw_worker *w;
+
+	switch (hdr->kind) {
+	case VW_REC_STINT:
+		vw_decode_stint(live->decode, (const void *)hdr, &obs, on_unknown, live);
+		on_stint(live, &obs);
+		break;
+	case VW_REC_TASK_NEW:
+		if (!vw_attr_task(live->attr, (int32_t)rec->task.tid, &task) &&
+		    task.role == VW_ROLE_VHOST_WORKER)
+			watch(live, &task, hdr->ts_ns);
+		break;
+	case VW_REC_TASK_EXIT:
+		w = vw_workers_get(live->workers, (int32_t)rec->task.tid);
+		if (w)
+			forget(live, w->task.tid, hdr->ts_ns);
+		break;
+	default:
+		break; /* of a newer BPF object: the size lets us step over it */
+	}
+}
+
+static void on_procfs(void *ctx, const struct vw_obs *obs)
+{
+	struct vw_live *live = ctx;
+
+	if (obs->kind == VW_OBS_STINT)
+		on_stint(live, obs);
+	else if (obs->kind == VW_OBS_TASK && !vw_workers_get(live->workers, obs->task.tid))
+		tell_task(live, &obs->task, obs->ts_ns);
+	else if (obs->kind == VW_OBS_TASK_EXIT)
+		forget(live, obs->tid, obs->ts_ns);
+}
+
+static void poll_losses(struct vw_live *live, uint64_t now)
+{
+	uint64_t lost = vw_bpf_lost(live->bpf);
+	struct vw_obs obs = { .kind = VW_OBS_LOSS, .ts_ns = now };
+
+	if (lost == live->lost_told)
+		return;
+	obs.loss.cpu = -1;
+	obs.loss.count = lost - live->lost_told;
+	live->lost_told = lost;
+	emit(live, &obs);
+}
+
+int vw_live_poll(struct vw_live *live, vw_obs_fn fn, void *ctx)
+{
+	uint64_t now = vw_clock_now();
+	uint64_t every = live->plan.renames && live->plan.exits ? RESCAN_TOLD_NS : RESCAN_UNTOLD_NS;
+	int err = 0;
+
+	vw_sentinel_beat(live->sentinel);
+	live->fn = fn;
+	live->ctx = ctx;
+	live->err = 0;
+	if (live->first_scan || now - live->scanned_ns >= every)
+		err = scan_all(live, now);
+	live->first_scan = false;
+	if (!err && live->bpf) {
+		err = vw_bpf_drain(live->bpf, on_record, live);
+		poll_losses(live, now);
+	} else if (!err) {
+		err = vw_procfs_sample(live->procfs, now, on_procfs, live);
+	}
+	live->fn = NULL;
+	return err < 0 ? err : live->err;
+}
+
+/* Facts that were not there yet when the worker was: its tap, its owner's command line. */
+static void settle(struct vw_live *live, struct vw_worker *w, uint64_t now)
+{
+	struct vw_task task;
+
+	if (now - w->seen_ns > SETTLE_NS || (w->task.device[0] && w->task.vm[0]))
+		return;
+	if (!vw_attr_task(live->attr, w->task.tid, &task) && vw_task_same(&task, &w->task))
+		watch(live, &task, now);
+}
+
+void vw_live_rows(struct vw_live *live, uint64_t now_ns, vw_row_fn fn, void *ctx)
+{
+	struct vw_worker_row row;
+	struct vw_worker *w;
+	unsigned int i = 0;
+	int err;
+
+	while (i < vw_workers_count(live->workers)) {
+		settle(live, vw_workers_at(live->workers, i), now_ns);
+		w = vw_workers_at(live->workers, i);
+		err = vw_workers_row(live->workers, w, now_ns, &row);
+		if (err == -ESRCH) {
+			forget(live, w->task.tid, now_ns);
+			continue;
+		}
+		i++;
+		if (err || !vw_live_wanted(live, &row.task))
+			continue;
+		if (live->bpf)
+			vw_bpf_oncpu(live->bpf, row.task.tid, now_ns, &row.oncpu_ns);
+		fn(ctx, &row);
+	}
+}
+
+static void fill_header(const struct vw_live *live, struct vw_header *h)
+{
+	const struct vw_plan *p = &live->plan;
+
+	memset(h, 0, sizeof(*h));
+	h->source = "live";
+	h->clock = "monotonic";
+	h->level = live->bpf && p->switches ? "trace" : "guard";
+	h->host = live->features.host;
+	h->n_hooks = p->n_hooks;
+	memcpy(h->hooks, p->hooks, sizeof(h->hooks));
+	h->n_detectors = p->n_detectors;
+	memcpy(h->detectors, p->detectors, sizeof(h->detectors));
+}
+
+static int open_roots(struct vw_live *live, struct vw_error *e)
+{
+	const struct vw_live_config *c = &live->config;
+
+	live->proc_fd = open(c->procfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	live->sys_fd = open(c->sysfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (live->proc_fd < 0 || live->sys_fd < 0)
+		return vw_error_set(e, -ENOENT, "no_input", "cannot open %s: %s; --procfs and --sysfs name them",
+				    live->proc_fd < 0 ? c->procfs : c->sysfs, strerror(errno));
+	live->attr = vw_attr_new(live->proc_fd, live->sys_fd);
+	live->workers = live->attr ? vw_workers_new(live->attr) : NULL;
+	live->told = vw_tasks_new();
+	live->decode = vw_decode_new(live->proc_fd);
+	if (!live->workers || !live->told || !live->decode)
+		return vw_error_set(e, -ENOMEM, "memory", "out of memory");
+	return 0;
+}
+
+static int check_ids(struct vw_live *live, struct vw_error *e)
+{
+	const struct vw_live_config *c = &live->config;
+	struct vw_task task;
+	unsigned int i;
+
+	for (i = 0; i < c->n_tids; i++)
+		if (vw_attr_task(live->attr, c->tids[i], &task))
+			return vw_error_set(e, -ESRCH, "no_task", "there is no task %d (-t)", c->tids[i]);
+	for (i = 0; i < c->n_pids; i++)
+		if (vw_attr_task(live->attr, c->pids[i], &task))
+			return vw_error_set(e, -ESRCH, "no_task", "there is no process %d (-p)", c->pids[i]);
+	return 0;
+}
+
+/* BPF as planned, or /proc where the kernel (not the rights) is in the way. */
+static int open_sight(struct vw_live *live, struct vw_error *e)
+{
+	struct vw_bpf_config config = {
+		.wanted = live->config.wanted,
+		.threshold_ns = live->config.threshold_ns,
+		.emit_ns = EMIT_NS,
+		.verbose = live->config.verbose,
+	};
+	struct vw_error why = { "", "" };
+	int err = -ENOTSUP;
+
+	if (config.wanted.clock == VW_PLAN_CLOCK_PROCFS) {
+		vw_plan_make(&live->features, &config.wanted, &live->plan);
+	} else {
+		/* Without BTF there is no BPF to load, so rights do not matter. */
+		err = live->features.btf ? vw_features_may_load(&live->features, e) : 0;
+		if (err) {
+			vw_plan_make(&live->features, &config.wanted, &live->plan);
+			return err;
+		}
+		err = vw_bpf_open(&config, &live->features, &live->plan, &live->bpf, &why);
+		if (err && (err != -ENOTSUP || live->plan.clock != VW_PLAN_CLOCK_PROCFS)) {
+			if (e)
+				*e = why;
+			return err;
+		}
+	}
+	if (live->bpf)
+		return 0;
+	live->procfs = vw_procfs_new(live->attr, NULL);
+	return live->procfs ? 0 : vw_error_set(e, -ENOMEM, "memory", "out of memory");
+}
+
+int vw_live_open(const struct vw_live_config *config, struct vw_header *ret_header,
+		 struct vw_live **ret_live, struct vw_error *e)
+{
+	struct vw_live *live = calloc(1, sizeof(*live));
+	int err;
+
+	if (!live)
+		return vw_error_set(e, -ENOMEM, "memory", "out of memory");
+	live->config = *config;
+	live->proc_fd = live->sys_fd = -1;
+	live->first_scan = true;
+	err = open_roots(live, e);
+	if (!err)
+		err = check_ids(live, e);
+	if (err)
+		goto out;
+	vw_features_probe(&live->features, live->proc_fd, live->sys_fd);
+	err = open_sight(live, e);
+	if (err)
+		goto out;
+	live->sentinel = vw_sentinel_start(config->poll_ns);
+	fill_header(live, ret_header);
+	*ret_live = live;
+	return 0;
+out:
+	vw_live_close(live);
+	return err;
+}
+
+static void count(void *ctx, const struct vw_task *task)
+{
+	(*(unsigned int *)ctx)++;
+}
+
+int vw_live_survey(const struct vw_live_config *config, struct vw_header *ret_header,
+		   unsigned int *ret_workers, struct vw_error *e)
+{
+	struct vw_live live = { .config = *config, .proc_fd = -1, .sys_fd = -1 };
+	int err = open_roots(&live, e);
+
+	*ret_workers = 0;
+	if (live.attr)
+		vw_attr_scan(live.attr, count, ret_workers);
+	if (!err) {
+		vw_features_probe(&live.features, live.proc_fd, live.sys_fd);
+		err = open_sight(&live, e);
+	}
+	fill_header(&live, ret_header);
+	vw_bpf_close(live.bpf);
+	vw_procfs_free(live.procfs);
+	vw_decode_free(live.decode);
+	vw_tasks_free(live.told);
+	vw_workers_free(live.workers);
+	vw_attr_free(live.attr);
+	if (live.proc_fd >= 0)
+		close(live.proc_fd);
+	if (live.sys_fd >= 0)
+		close(live.sys_fd);
+	return err;
+}
+
+void vw_live_close(struct vw_live *live)
+{
+	if (!live)
+		return;
+	vw_sentinel_stop(live->sentinel);
+	vw_bpf_close(live->bpf);
+	vw_procfs_free(live->procfs);
+	vw_decode_free(live->decode);
+	vw_tasks_free(live->told);
+	vw_workers_free(live->workers);
+	vw_attr_free(live->attr);
+	if (live->proc_fd >= 0)
+		close(live->proc_fd);
+	if (live->sys_fd >= 0)
+		close(live->sys_fd);
+	free(live);
+}
+
+uint64_t vw_live_lost(struct vw_live *live)
+{
+	return live->bpf ? vw_bpf_lost(live->bpf) : 0;
+}
+
+unsigned int vw_live_workers(const struct vw_live *live)
+{
+	return vw_workers_count(live->workers);
+}
+
+unsigned int vw_live_workers_seen(const struct vw_live *live)
+{
+	return live->seen;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel types that vhostwatch reads, and of each only the fields in use.
+ *
+ * Kept by hand: offsets come from the running kernel (CO-RE), so order and padding mean nothing here
+ * and one header serves every line and architecture.  tests/btf.py checks each field against
+ * real BTF.  A field that not every kernel has lives in a flavour (name___what) and must be guarded
+ * with bpf_core_field_exists().
+ */
+#ifndef VW_VMLINUX_H
+#define VW_VMLINUX_H
+
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct thread_info {
+	unsigned long flags;
+};
+
+struct load_weight {
+	unsigned long weight;
+};
+
+struct rq {
+	unsigned int nr_running;
+	u64 clock;
+	struct list_head cfs_tasks;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+	int throttle_count;
+};
+
+struct sched_entity {
+	struct load_weight load;
+	struct list_head group_node;
+	u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
+};
+
+struct sched_info {
+	unsigned long pcount;
+	unsigned long long last_arrival;
+	unsigned long long last_queued;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int flags;
+	int prio;
+	unsigned int policy;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	int pid;
+	int tgid;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	u64 start_boottime;
+	char comm[16];
+};
+
+/* 6.12 and later: a sleeper may stay queued until its lag is paid (152e11f6df29). */
+struct sched_entity___delayed {
+	unsigned char sched_delayed;
+};
+
+#pragma clang attribute pop
+
+#endif
