@@ -116,7 +116,7 @@ static uint64_t rate(uint64_t before, uint64_t now, uint64_t elapsed_ns, uint64_
 		return VW_UNKNOWN;
 	if (__builtin_mul_overflow(now - before, scale, &product))
 		return VW_UNKNOWN;
-	return (product + elapsed_ns / 2) / elapsed_ns;
+	return product / elapsed_ns;
 }
 
 /* A share of time: two clocks that were read one after the other may make it a little over 1. */

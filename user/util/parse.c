@@ -68,11 +68,13 @@ int vw_parse_duration_ns(const char *text, uint64_t bare_unit_ns, uint64_t *ret_
 	if (vw_str_u64(text, &text, &whole) || __builtin_mul_overflow(whole, unit, &ns) ||
 	    ns > VW_DURATION_MAX_NS)
 		return -ERANGE;
-	/* Below one unit, so no overflow: the limit is far under UINT64_MAX. */
+	/* Adds less than one unit: the limit is so far below UINT64_MAX that this cannot wrap. */
 	for (; *fraction >= '0' && *fraction <= '9'; fraction++) {
 		unit /= 10;
 		ns += (uint64_t)(*fraction - '0') * unit;
 	}
+	if (ns > VW_DURATION_MAX_NS)
+		return -ERANGE;
 	*ret_ns = ns;
 	return 0;
 }
