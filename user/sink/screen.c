@@ -189,7 +189,7 @@ static void set_up_terminal(void)
 	init_pair(PAIR_CRITICAL, COLOR_RED, -1);
 }
 
-bool vw_sink_screen_quit(struct vw_sink *base)
+static bool screen_quit(struct vw_sink *base)
 {
 	struct screen_sink *sink = (struct screen_sink *)base;
 	int key;
@@ -207,6 +207,7 @@ bool vw_sink_screen_quit(struct vw_sink *base)
 struct vw_sink *vw_sink_screen_new(struct vw_error *ret_err)
 {
 	static const struct vw_sink_ops ops = {
+		.quit = screen_quit,
 		.begin = screen_begin,
 		.finding = screen_finding,
 		.worker = screen_worker,

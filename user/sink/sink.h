@@ -28,6 +28,8 @@ struct vw_sink_ops {
 	void (*end)(struct vw_sink *sink, const struct vw_summary *summary);
 	/* 0, or the negative errno of the first failed write. */
 	int (*flush)(struct vw_sink *sink);
+	/* True once the person asked to end the run (q on the screen); NULL: cannot ask. */
+	bool (*quit)(struct vw_sink *sink);
 	void (*free)(struct vw_sink *sink);
 };
 
@@ -43,8 +45,6 @@ struct vw_sink *vw_sink_null_new(void);
 struct vw_sink *vw_sink_text_new(FILE *out);
 /* The full-screen table (ncurses). NULL with *@ret_err set when the terminal cannot do it. */
 struct vw_sink *vw_sink_screen_new(struct vw_error *ret_err);
-/* True when the person pressed q (the screen only). */
-bool vw_sink_screen_quit(struct vw_sink *sink);
 
 /* {"type":"error",...} for a run that could not start. */
 void vw_sink_json_error(FILE *out, const struct vw_error *error);
