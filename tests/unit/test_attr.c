@@ -14,7 +14,8 @@
 #include "model/finding.h"
 #include "model/task.h"
 
-#define TAIL "1 77 77 0 -1 4194304 9 0 0 0 3 4 0 0 20 0 1 0 250 8192 3 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 2 0 1 0 0 0 0 0 0 0 0 0 0 0\n"
+#define TAIL "1 77 77 0 -1 4194304 9 0 0 0 3 4 0 0 20 0 1 0 250 8192 3 18446744073709551615"	\
+	     " 0 0 0 0 0 0 0 0 0 0 0 0 17 2 0 1 0 0 0 0 0 0 0 0 0 0 0\n"
 
 static void test_stat_names(void **state)
 {
@@ -126,8 +127,8 @@ static void test_cgroup(void **state)
 	assert_int_equal(vw_proc_parse_cgroup("0::/machine.slice/x\n", path, sizeof(path)), 0);
 	assert_string_equal(path, "/machine.slice/x");
 	/* Hybrid: the limits are where the cpu controller is. */
-	assert_int_equal(vw_proc_parse_cgroup("4:cpuset:/a\n3:cpu,cpuacct:/b:c\n2:cpuacct:/d\n0::/e\n",
-					      path, sizeof(path)), 0);
+	assert_int_equal(vw_proc_parse_cgroup("4:cpuset:/a\n3:cpu,cpuacct:/b:c\n2:cpuacct:/d\n"
+					      "0::/e\n", path, sizeof(path)), 0);
 	assert_string_equal(path, "/b:c");
 	assert_int_equal(vw_proc_parse_cgroup("2:cpuset:/a\n1:name=systemd:/b\n0::/\n", path,
 					      sizeof(path)), 0);

@@ -319,7 +319,8 @@ static void test_odd_links(void **state)
 	}
 }
 
-/* A worker more is a device more: seen at the next scan.  Else what was read is kept for a while. */
+/* A worker more is a device more: seen at the next scan.  Else what was read is kept for a while.
+ * */
 static void test_hot_plug(void **state)
 {
 	struct env *env = *state;

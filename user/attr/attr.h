@@ -7,11 +7,11 @@
  * named vhost-<digits> in full.  KVM helpers, DPDK threads and programs that took the name are not.
  * What cannot be known stays unknown ("" or 0), it is never guessed.
  *
- * The owner of a kernel thread is known from its name only (owner_by_name), and only while a process
- * of that number lives that is no younger than the worker.  The device is told by the owner's open
- * files and holds for all workers of that owner, or it is "": nothing in /proc says which of several
- * workers serves which of several devices.  A list of allowed CPUs that does not fit is "" too, as a
- * part of it would be another list.
+ * The owner of a kernel thread is known from its name only (owner_by_name), and only while a
+ * process of that number lives that is no younger than the worker.  The device is told by the
+ * owner's open files and holds for all workers of that owner, or it is "": nothing in /proc says
+ * which of several workers serves which of several devices.  A list of allowed CPUs that does not
+ * fit is "" too, as a part of it would be another list.
  */
 #ifndef VW_ATTR_ATTR_H
 #define VW_ATTR_ATTR_H
@@ -45,7 +45,8 @@ void vw_attr_refresh(struct vw_attr *attr);
 
 /* Calls @fn for every vhost worker of the host, each once and in order of tid, whichever way it
  * shows in /proc.  Returns the number, or a negative errno when /proc itself cannot be read. */
-int vw_attr_scan(struct vw_attr *attr, void (*fn)(void *ctx, const struct vw_task *task), void *ctx);
+int vw_attr_scan(struct vw_attr *attr, void (*fn)(void *ctx, const struct vw_task *task),
+		 void *ctx);
 
 /* All that /proc and /sys tell about @tid, worker or not.  -ESRCH when there is no such task. */
 int vw_attr_task(struct vw_attr *attr, int32_t tid, struct vw_task *ret_task);
@@ -66,19 +67,20 @@ struct vw_proc_counters {
 	bool rt;             /* of a real-time class */
 };
 /* -ESRCH when the task is gone or its start time is not @task's. */
-int vw_attr_counters(struct vw_attr *attr, const struct vw_task *task, struct vw_proc_counters *ret);
+int vw_attr_counters(struct vw_attr *attr, const struct vw_task *task,
+		     struct vw_proc_counters *ret);
 /* The same, cheaper: never the migrations, and only state, cpu and rt of a task that sleeps. */
 int vw_attr_sample(struct vw_attr *attr, const struct vw_task *task, struct vw_proc_counters *ret);
 
-/* Calls @fn for each task of the host that is runnable or running (state R) with its last CPU, until
- * @fn returns non-zero.  Only identity and name are filled in.  0 or a negative errno. */
+/* Calls @fn for each task of the host that is runnable or running (state R) with its last CPU,
+ * until @fn returns non-zero.  Only identity and name are filled in.  0 or a negative errno. */
 int vw_attr_runnable(struct vw_attr *attr,
 		     int (*fn)(void *ctx, const struct vw_task *task, int32_t cpu), void *ctx);
 
 /* Fills the packet and byte fields of @row from the statistics of its tap, as the guest sees them;
- * VW_UNKNOWN where the device has none, or where its owner lives in another network namespace (there
- * the name means another interface).  The counters are the interface's: workers of one device have
- * the same ones, so they must not be added up. */
+ * VW_UNKNOWN where the device has none, or where its owner lives in another network namespace
+ * (there the name means another interface).  The counters are the interface's: workers of one
+ * device have the same ones, so they must not be added up. */
 void vw_attr_traffic(struct vw_attr *attr, struct vw_worker_row *row);
 
 #endif

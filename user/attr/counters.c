@@ -86,7 +86,8 @@ static int open_and_read(struct vw_attr *attr, const struct vw_task *task, bool 
 	return err;
 }
 
-int vw_attr_counters(struct vw_attr *attr, const struct vw_task *task, struct vw_proc_counters *ret)
+int vw_attr_counters(struct vw_attr *attr, const struct vw_task *task,
+		     struct vw_proc_counters *ret)
 {
 	return open_and_read(attr, task, true, ret);
 }

@@ -23,8 +23,8 @@ struct vw_devices {
 
 /*
  * @pid_fd is /proc/PID.  @sys_fd is only asked for the names of macvtap interfaces, and not at all
- * when it is negative (the process lives in another network namespace).  0, or a negative errno when
- * the descriptors cannot be listed.
+ * when it is negative (the process lives in another network namespace).  0, or a negative errno
+ * when the descriptors cannot be listed.
  */
 int vw_devices_read(int pid_fd, int sys_fd, const struct vw_qemu_args *args,
 		    struct vw_devices *ret);

@@ -2,9 +2,10 @@
 /*
  * What is known of a process that owns vhost workers, kept between scans.
  *
- * Reading it means a command line, a cgroup and a link for each descriptor, so it is read again only
- * when the process is another one (start time), its workers have changed (a device was plugged), a
- * number of scans has passed, or the caller asks.  At most VW_OWNERS_MAX processes are kept.
+ * Reading it means a command line, a cgroup and a link for each descriptor, so it is read again
+ * only when the process is another one (start time), its workers have changed (a device was
+ * plugged), a number of scans has passed, or the caller asks.  At most VW_OWNERS_MAX processes are
+ * kept.
  */
 #ifndef VW_ATTR_OWNER_H
 #define VW_ATTR_OWNER_H

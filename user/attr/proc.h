@@ -49,8 +49,8 @@ int vw_proc_parse_stat(const char *text, struct vw_proc_stat *ret);
 void vw_proc_parse_status(const char *text, struct vw_proc_status *ret);
 int vw_proc_parse_schedstat(const char *text, struct vw_proc_schedstat *ret);
 /*
- * The path of the cpu controller, or of the unified hierarchy where cpu has none of its own.  Copied
- * to @ret; -ENOENT when there is neither, -ENAMETOOLONG when it was cut.
+ * The path of the cpu controller, or of the unified hierarchy where cpu has none of its own.
+ * Copied to @ret; -ENOENT when there is neither, -ENAMETOOLONG when it was cut.
  */
 int vw_proc_parse_cgroup(const char *text, char *ret, size_t size);
 

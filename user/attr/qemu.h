@@ -27,8 +27,8 @@ const char *vw_qemu_next(const struct vw_qemu_args *args, const char *option, si
 
 /*
  * Key @key of an option's value, either `first,key=value,...` with `,,` for a comma, where @implied
- * is the key of a first element without '=', or a JSON object.  Flags and JSON booleans come as "on"
- * and "off".  -ENOENT when absent, -ENAMETOOLONG when @ret holds only the beginning.
+ * is the key of a first element without '=', or a JSON object.  Flags and JSON booleans come as
+ * "on" and "off".  -ENOENT when absent, -ENAMETOOLONG when @ret holds only the beginning.
  */
 int vw_qemu_get(const char *value, const char *implied, const char *key, char *ret, size_t size);
 

@@ -146,7 +146,8 @@ static int describe_all(struct vw_attr *attr, struct found *found)
 	return err;
 }
 
-int vw_attr_scan(struct vw_attr *attr, void (*fn)(void *ctx, const struct vw_task *task), void *ctx)
+int vw_attr_scan(struct vw_attr *attr, void (*fn)(void *ctx, const struct vw_task *task),
+		 void *ctx)
 {
 	struct found found = { 0 };
 	size_t i;

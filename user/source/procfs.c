@@ -39,9 +39,8 @@ struct vw_procfs_source {
 	struct vw_procfs_config config;
 	struct entry *head;
 	uint32_t n[2]; /* entries: suspects, watched */
-	uint32_t samples, search_at;
-	uint32_t n_wanted; /* CPUs to search for a hog */
-	int32_t wanted[MAX_SUSPECTS];
+	uint32_t samples, search_at, n_wanted;
+	int32_t wanted[MAX_SUSPECTS]; /* CPUs to search for a hog */
 	struct stint stints[VW_PROCFS_MAX_STINTS];
 };
 
@@ -208,8 +207,8 @@ static void emit_stint(const struct look *look, struct stint *stint, bool final)
 		stint->used = false;
 }
 
-/* It is gone: its stint ends first, then it. */
-static void emit_exit(const struct look *look, const struct entry *entry)
+/* Its stint ends first, then it. */
+static void drop_gone(const struct look *look, struct entry *entry)
 {
 	struct vw_obs obs = { .kind = VW_OBS_TASK_EXIT, .ts_ns = look->now_ns };
 	struct stint *stint;
@@ -223,6 +222,7 @@ static void emit_exit(const struct look *look, const struct entry *entry)
 	obs.tid = entry->task.tid;
 	if (entry->watched || entry->described)
 		look->emit(look->ctx, &obs);
+	drop(look->src, entry);
 }
 
 static int read_all(const struct look *look)
@@ -235,17 +235,13 @@ static int read_all(const struct look *look)
 		err = vw_attr_sample(look->src->attr, &entry->task, &counters);
 		if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
 			return err;
-		if (!err) {
+		/* What cannot be read this time cannot be a proof. */
+		if (!err)
 			follow(entry, &counters, look->now_ns);
-			continue;
-		}
-		if (err != -ESRCH) {
-			/* Not readable this time; what is not seen cannot be a proof. */
+		else if (err != -ESRCH)
 			forget_history(entry);
-			continue;
-		}
-		emit_exit(look, entry);
-		drop(look->src, entry);
+		else
+			drop_gone(look, entry);
 	}
 	return 0;
 }

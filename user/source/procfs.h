@@ -3,9 +3,10 @@
  * The source for hosts without BPF: starved tasks told by /proc alone.
  *
  * A task's waiting time does not show in /proc while it waits: the kernel adds it up when the task
- * gets the CPU.  What shows is a task in state R whose time on CPU and number of slices stand still.
- * Its hog is the task in state R on the same CPU whose time grows while its context switches stand
- * still.  The request to reschedule cannot be seen here, nor a wait below the configured time.
+ * gets the CPU.  What shows is a task in state R whose time on CPU and number of slices stand
+ * still. Its hog is the task in state R on the same CPU whose time grows while its context switches
+ * stand still.  The request to reschedule cannot be seen here, nor a wait below the configured
+ * time.
  *
  * The state is bounded; the time comes from the caller.  Waits and stints are lower bounds: they
  * count from the first sample that saw them.
@@ -24,8 +25,8 @@ struct vw_procfs_config {
 	uint64_t min_ns;      /* a wait is told from so long on; 0: 1 s */
 	uint32_t min_samples; /* and from so many samples on; 0: 3 */
 	/*
-	 * Where no hog is found; 0: three times min_ns.  Longer, as the counters of a task that runs
-	 * alone on a tickless CPU stand still for a second too.
+	 * Where no hog is found; 0: three times min_ns.  Longer, as the counters of a task that
+	 * runs alone on a tickless CPU stand still for a second too.
 	 */
 	uint64_t alone_ns;
 };
@@ -38,7 +39,8 @@ typedef void (*vw_procfs_emit_fn)(void *ctx, const struct vw_obs *obs);
 struct vw_procfs_source *vw_procfs_new(struct vw_attr *attr, const struct vw_procfs_config *config);
 void vw_procfs_free(struct vw_procfs_source *src);
 
-/* Watches @task from now on; new facts about a watched one are taken over.  0, -ENOMEM or -ENOSPC. */
+/* Watches @task from now on; new facts about a watched one are taken over.  0, -ENOMEM or -ENOSPC.
+ * */
 int vw_procfs_watch(struct vw_procfs_source *src, const struct vw_task *task);
 
 /*

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The source without BPF: identity, limits, and what must not be taken for a wait. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "attr/proc.h"
+#include "fixture.h"
+#include "source/procfs.h"
+
+#define MS 1000000ull
+#define SEC (1000 * MS)
+#define STEP (500 * MS)
+#define MAX_OBS 256
+
+struct env {
+	struct fixture f;
+	struct vw_attr *attr;
+	struct vw_procfs_source *src;
+	uint64_t now;
+	struct vw_obs obs[MAX_OBS]; /* of the last look */
+	size_t n;
+};
+
+static int setup(void **state)
+{
+	struct env *env = calloc(1, sizeof(*env));
+
+	assert_non_null(env);
+	fixture_open(&env->f);
+	env->attr = vw_attr_new(env->f.proc_fd, env->f.sys_fd);
+	assert_non_null(env->attr);
+	env->src = vw_procfs_new(env->attr, NULL);
+	assert_non_null(env->src);
+	env->now = 1000 * SEC;
+	*state = env;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct env *env = *state;
+
+	vw_procfs_free(env->src);
+	vw_attr_free(env->attr);
+	fixture_close(&env->f);
+	free(env);
+	return 0;
+}
+
+static void keep(void *ctx, const struct vw_obs *obs)
+{
+	struct env *env = ctx;
+
+	assert_true(env->n < MAX_OBS);
+	assert_int_equal(obs->ts_ns, env->now);
+	env->obs[env->n++] = *obs;
+}
+
+static void look(struct env *env)
+{
+	env->now += STEP;
+	env->n = 0;
+	assert_int_equal(vw_procfs_sample(env->src, env->now, keep, env), 0);
+}
+
+static struct fixture_task worker(int32_t tid)
+{
+	return (struct fixture_task){
+		.tid = tid, .comm = "vhost-155", .flags = VW_PF_KTHREAD, .ppid = 2, .state = 'R',
+		.cpu = 1, .run_ns = 5 * MS, .slices = 3, .voluntary = 3,
+	};
+}
+
+static void put(struct env *env, const struct fixture_task *task)
+{
+	fixture_task(&env->f, task);
+}
+
+static void watch(struct env *env, int32_t tid)
+{
+	struct vw_task task;
+
+	assert_int_equal(vw_attr_task(env->attr, tid, &task), 0);
+	assert_int_equal(vw_procfs_watch(env->src, &task), 0);
+}
+
+/* Ran for the whole step without a switch. */
+static void run(struct env *env, struct fixture_task *task)
+{
+	task->run_ns += STEP;
+	put(env, task);
+}
+
+static const struct vw_obs_stint *stint(const struct env *env)
+{
+	size_t i;
+
+	for (i = 0; i < env->n; i++)
+		if (env->obs[i].kind == VW_OBS_STINT)
+			return &env->obs[i].stint;
+	return NULL;
+}
+
+/* Each stint names tasks that were told of before, in this look or an earlier one. */
+static size_t count(const struct env *env, enum vw_obs_kind kind)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < env->n; i++)
+		n += env->obs[i].kind == kind;
+	return n;
+}
+
+/* B6 and F7: the number of a worker that is gone goes to a shell. */
+static void test_reused_tid(void **state)
+{
+	struct env *env = *state;
+	struct fixture_task hog = worker(158), loser = worker(159);
+	struct fixture_task shell = { .tid = 158, .comm = "bash", .state = 'R', .cpu = 1,
+				      .run_ns = 100 * SEC, .slices = 3, .voluntary = 3,
+				      .start_ticks = 99000 };
+	size_t i;
+	int n;
+
+	put(env, &hog);
+	put(env, &loser);
+	watch(env, 158);
+	watch(env, 159);
+	for (n = 0; n < 4; n++) {
+		look(env);
+		run(env, &hog);
+	}
+	assert_int_equal(stint(env)->tid, 158);
+	fixture_remove(&env->f, "proc/158");
+	put(env, &shell);
+	look(env);
+	assert_true(env->obs[0].stint.final);
+	assert_int_equal(env->obs[0].stint.start_ns, 10 * SEC);
+	assert_int_equal(env->obs[1].kind, VW_OBS_TASK_EXIT);
+	assert_int_equal(env->obs[1].tid, 158);
+	for (i = 2; i < env->n; i++)
+		assert_true(env->obs[i].kind != VW_OBS_STINT || env->obs[i].stint.tid != 158);
+	/* Watched under its new identity it starts from nothing. */
+	watch(env, 158);
+	look(env);
+	for (i = 0; i < env->n; i++)
+		assert_true(env->obs[i].kind != VW_OBS_STINT || env->obs[i].stint.tid != 158);
+}
+
+/* A kernel that counts no schedstat shows zeros for ever: no proof of anything. */
+static void test_no_schedstat(void **state)
+{
+	struct env *env = *state;
+	struct fixture_task hog = worker(158), loser = worker(159);
+	int i;
+
+	hog.run_ns = hog.slices = loser.run_ns = loser.slices = 0;
+	put(env, &hog);
+	put(env, &loser);
+	watch(env, 158);
+	watch(env, 159);
+	for (i = 0; i < 20; i++) {
+		look(env);
+		assert_int_equal(env->n, 0);
+	}
+}
+
+/* More victims than fit: the longest waits are kept, in order. */
+static void test_many_waiters(void **state)
+{
+	struct env *env = *state;
+	struct fixture_task hog = worker(158), loser;
+	const struct vw_obs_stint *seen;
+	int i;
+
+	put(env, &hog);
+	watch(env, 158);
+	for (i = 0; i < 12; i++) {
+		loser = worker(200 + i);
+		put(env, &loser);
+		watch(env, 200 + i);
+		look(env);
+		run(env, &hog);
+	}
+	for (i = 0; i < 4; i++) {
+		look(env);
+		run(env, &hog);
+	}
+	seen = stint(env);
+	assert_int_equal(count(env, VW_OBS_STINT), 1);
+	assert_int_equal(seen->n_waiters, VW_MAX_VICTIMS);
+	for (i = 0; i < VW_MAX_VICTIMS; i++) {
+		assert_int_equal(seen->waiters[i].tid, 200 + i);
+		assert_int_equal(seen->waiters[i].wait_ns, (15 - i) * STEP);
+	}
+}
+
+static void test_config(void **state)
+{
+	struct env *env = *state;
+	const struct vw_procfs_config config = { .min_ns = 10 * SEC, .min_samples = 5 };
+	struct fixture_task hog = worker(158), loser = worker(159);
+	int i;
+
+	vw_procfs_free(env->src);
+	env->src = vw_procfs_new(env->attr, &config);
+	put(env, &hog);
+	put(env, &loser);
+	watch(env, 158);
+	watch(env, 159);
+	for (i = 0; i <= 20; i++) {
+		look(env);
+		assert_int_equal(stint(env) != NULL, i == 20);
+		run(env, &hog);
+	}
+	vw_procfs_free(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_reused_tid),
+		TEST(test_no_schedstat),
+		TEST(test_many_waiters),
+		TEST(test_config),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
