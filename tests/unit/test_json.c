@@ -188,6 +188,25 @@ static void test_finding(void **state)
 	json_decref(json);
 }
 
+/* A name deep in the object decides for the whole line. */
+static void test_finding_in_ascii(void **state)
+{
+	struct capture *c = *state;
+	struct vw_finding finding = sample_finding();
+	json_t *json;
+
+	strcpy(finding.victims[0].task.vm, "\xc2\x9b" "2J");
+	c->sink->ops->finding(c->sink, &finding);
+	assert_null(strchr(c->text, '\xc2'));
+	json = parse_line(c);
+	check_string(json, "victims.0.vm", "\xc2\x9b" "2J");
+	json_decref(json);
+	finding = sample_finding();
+	strcpy(finding.culprit.vm, "\xc2\x9b" "2J");
+	c->sink->ops->finding(c->sink, &finding);
+	assert_null(strchr(c->text, '\xc2'));
+}
+
 static void test_finding_unknown(void **state)
 {
 	struct capture *c = *state;
@@ -353,6 +372,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_header, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_header_unknown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_finding, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_finding_in_ascii, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_finding_unknown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_worker, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_summary, set_up, tear_down),

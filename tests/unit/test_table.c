@@ -244,6 +244,7 @@ static void test_widths(void **state)
 {
 	struct vw_table *table = two_workers();
 	struct vw_lines lines = { 0 };
+	struct vw_worker_row row;
 	unsigned int width;
 
 	for (width = 0; width <= 600; width++) {
@@ -262,6 +263,15 @@ static void test_widths(void **state)
 	vw_lines_done(&lines);
 	vw_table_render(table, 40, &lines);
 	check_line(&lines, 0, "VM           TID  CPU% WAIT%");
+	vw_lines_done(&lines);
+	vw_table_free(table);
+	table = vw_table_new();
+	row = worker(1, "a-name-of-thirty-two-columns-xyz", SEC);
+	strcpy(row.task.device, "vhost-vdpa:0000:65:00.4");
+	put(table, row);
+	vw_table_rows_done(table);
+	vw_table_render(table, 80, &lines); /* what is left is shared */
+	assert_ptr_equal(strstr(lines.v[1].text, "a-name-of-~ vhost-vdpa:000~ "), lines.v[1].text);
 	vw_lines_done(&lines);
 	vw_table_free(table);
 }
@@ -368,6 +378,9 @@ static void test_findings_list(void **state)
 	struct vw_lines lines = { 0 };
 	int i;
 
+	f.cpu = 7; /* the oldest */
+	assert_int_equal(vw_findings_put(list, &f), VW_FINDING_NEW);
+	f.cpu = 1;
 	assert_int_equal(vw_findings_put(list, &f), VW_FINDING_NEW);
 	f.duration_ns += SEC;
 	assert_int_equal(vw_findings_put(list, &f), VW_FINDING_LASTS);
@@ -383,17 +396,19 @@ static void test_findings_list(void **state)
 	vw_findings_render(list, 100, &lines);
 	assert_ptr_equal(strstr(lines.v[0].text, "CRITICAL"), lines.v[0].text);
 	assert_non_null(strstr(lines.v[0].text, "open for"));
-	assert_ptr_equal(strstr(lines.v[4].text, "WARNING"), lines.v[4].text);
-	assert_non_null(strstr(lines.v[8].text, "closed after"));
+	assert_ptr_equal(strstr(lines.v[8].text, "WARNING"), lines.v[8].text);
+	assert_non_null(strstr(lines.v[12].text, "closed after"));
 	vw_lines_done(&lines);
-	/* A flood: the closed one goes first, the list stays bounded. */
+	/* A flood: the closed one goes first though it is not the oldest; the list stays bounded. */
 	for (i = 0; i < 3 * VW_FINDINGS_MAX; i++) {
 		f.start_ns++;
 		assert_int_equal(vw_findings_put(list, &f), VW_FINDING_NEW);
 		vw_findings_render(list, 100, &lines);
 		assert_true(lines.n <= 5 * VW_FINDINGS_MAX);
-		if (i == VW_FINDINGS_MAX)
+		if (i == VW_FINDINGS_MAX - 4) {
 			assert_null(line_with(&lines, "closed"));
+			assert_non_null(line_with(&lines, "on CPU 7"));
+		}
 		vw_lines_done(&lines);
 	}
 	vw_findings_free(list);
