@@ -24,6 +24,8 @@ const struct vw_options vw_option_defaults = {
 	.sysfs = "/sys",
 };
 
+/* clang-format off */
+
 const struct vw_command_spec vw_command_specs[VW_COMMAND_COUNT] = {
 	[VW_COMMAND_WATCH] = {
 		.name = "watch",
