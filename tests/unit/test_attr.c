@@ -244,6 +244,7 @@ static void test_machine_name(void **state)
 		{ "/machine.slice/machine-qemu\\x2d12\\x2dmy\\x2dvm\\x2e2.scope/libvirt/vcpu0",
 		  "my-vm.2" },
 		{ "/machine/qemu-3-db.libvirt-qemu/emulator", "db" },
+		{ "/machine/abcd-3-db.libvirt-qemu/emulator", NULL },
 		{ "/machine.slice/machine-lxc\\x2d1\\x2dweb01.scope", NULL },
 		{ "/machine.slice/machine-qemu\\x2dweb01.scope", NULL },
 		{ "/machine.slice/machine-qemu\\x2d1\\x2dweb\\x0001.scope", NULL },

@@ -164,9 +164,11 @@ static void test_libvirt(void **state)
 	fixture_fd(&env->f, PID, 35, NET, NULL);
 	fixture_fd(&env->f, PID, 36, TUN, "vnet2");
 	assert_string_equal(device(env), "vhost-net:vnet1");
+	/* One more vhost descriptor, and no tap that it could have. */
+	fixture_fd(&env->f, PID, 41, NET, NULL);
+	assert_string_equal(device_again(env), "");
 	/* A second one, plugged later: its tap is the only one left, but now there are two. */
 	fixture_fd(&env->f, PID, 40, TUN, "vnet3");
-	fixture_fd(&env->f, PID, 41, NET, NULL);
 	assert_string_equal(device_again(env), "");
 	/* The first is unplugged: the numbers on the command line mean nothing any more. */
 	fixture_remove(&env->f, "proc/2920/fd/34");
@@ -307,6 +309,7 @@ static void test_odd_links(void **state)
 	fixture_fd(&env->f, PID, 6, "vhost-net", NULL);
 	assert_string_equal(device(env), "");
 	/* An interface name that leads out of the folder gives no traffic. */
+	fixture_interface(&env->f, "eth0", 2, 1, 2, 3, 4);
 	fixture_text(&env->f, "sys/class/x/statistics/rx_packets", "7\n");
 	fixture_fd(&env->f, PID, 7, TUN, "../x");
 	fixture_fd(&env->f, PID, 8, NET, NULL);

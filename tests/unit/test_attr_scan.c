@@ -173,6 +173,11 @@ static void test_thread(void **state)
 	fixture_task_at(&env->f, "2941/task/2941", &worker);
 	scan(env, 1);
 	assert_string_equal(vw_attr_worker_kind_name(vw_attr_worker_kind(task)), "thread");
+	/* Where no file says whose thread it is, the folders do. */
+	fixture_remove(&env->f, "proc/2941/task/2941/status");
+	fixture_remove(&env->f, "proc/2920/task/2941/status");
+	scan(env, 1);
+	assert_string_equal(vw_attr_worker_kind_name(vw_attr_worker_kind(task)), "thread");
 }
 
 /* B3: both kinds on one host; never owner 2, and no owner that is not a process. */

@@ -99,6 +99,7 @@ static void test_roles(void **state)
 		{ 3003, VW_ROLE_EMULATOR, 3000, "IO mon_iothread" },
 		{ 3004, VW_ROLE_OTHER, 3000, "qemu-system-x86" },
 		{ 3005, VW_ROLE_OTHER, 3000, "kvm-nx-lpage-re" },
+		{ 3100, VW_ROLE_OTHER, 3100, "qemu-system-x86" },
 		{ 4000, VW_ROLE_OTHER, 0, "find" },
 		{ 4001, VW_ROLE_OTHER, 0, "CPU 0/KVMx" },
 		{ 5000, VW_ROLE_KWORKER, 0, "kworker/3:0" },
@@ -107,9 +108,12 @@ static void test_roles(void **state)
 		{ 5003, VW_ROLE_OTHER, 0, "kworker/9:9" },
 		{ 5004, VW_ROLE_OTHER, 0, "migration/1" },
 	};
+	const char *const nameless[] = { "/usr/bin/qemu-system-x86_64", "-m", "64", NULL };
 	struct vw_task task;
 	size_t i;
 
+	add(env, 3100, 3100, "qemu-system-x86", 0, 1);
+	fixture_cmdline(&env->f, 3100, nameless);
 	add_qemu(env, 3000, "guest=web01,debug-threads=on");
 	add(env, 3000, 3001, "CPU 0/KVM", 0, 1);
 	add(env, 3000, 3002, "CPU 12/TCG", 0, 1);
@@ -128,7 +132,7 @@ static void test_roles(void **state)
 		assert_int_equal(vw_attr_task(env->attr, cases[i].tid, &task), 0);
 		assert_int_equal(task.role, cases[i].role);
 		assert_int_equal(task.owner_pid, cases[i].owner);
-		assert_string_equal(task.vm, cases[i].owner ? "web01" : "");
+		assert_string_equal(task.vm, cases[i].owner == 3000 ? "web01" : "");
 		assert_int_equal(strncmp(task.comm, cases[i].comm, VW_COMM_LEN - 1), 0);
 	}
 	env->seen.n = 0;
@@ -223,6 +227,7 @@ static void test_reused_owner(void **state)
 		.pid = 2920, .tid = 2941, .comm = "vhost-2920", .flags = USER_WORKER,
 		.start_ticks = 2001,
 	};
+	struct vw_task now;
 
 	add_qemu(env, 2920, "old");
 	add(env, 2920, 2941, "vhost-2920", USER_WORKER, 1);
@@ -232,6 +237,8 @@ static void test_reused_owner(void **state)
 	fixture_task(&env->f, &owner);
 	fixture_task(&env->f, &worker);
 	fixture_cmdline(&env->f, 2920, args);
+	assert_int_equal(vw_attr_task(env->attr, 2920, &now), 0);
+	assert_string_equal(now.vm, "new");
 	scan(env, 1);
 	assert_string_equal(env->seen.tasks[0].vm, "new");
 }

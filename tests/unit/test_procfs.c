@@ -280,11 +280,15 @@ static void test_unwatched_hog(void **state)
 	struct fixture_task hog = { .pid = 900, .tid = 901, .comm = "spin", .state = 'R', .cpu = 1,
 				    .run_ns = SEC, .slices = 9, .involuntary = 9, .policy = 1 };
 	struct fixture_task main_thread = { .tid = 900, .comm = "spin-main" };
+	/* Starves like the worker: in state R, yet it holds nothing. */
+	struct fixture_task fellow = { .tid = 890, .comm = "fellow", .state = 'R', .cpu = 1,
+				       .run_ns = SEC, .slices = 9, .involuntary = 9 };
 	struct fixture_task other = { .tid = 950, .comm = "else", .state = 'R', .cpu = 2,
 				      .run_ns = SEC, .slices = 9 };
 	int i;
 
 	put(env, &loser);
+	put(env, &fellow);
 	put(env, &main_thread);
 	put(env, &hog);
 	put(env, &other);
@@ -339,7 +343,7 @@ static void test_no_single_hog(void **state)
 	assert_int_equal(stint(env)->n_waiters, 1);
 }
 
-/* Workers come first when a stranger looks like a hog too. */
+/* Workers come first when a stranger looks like a hog too, though it was there before. */
 static void test_worker_first(void **state)
 {
 	struct env *env = *state;
@@ -349,16 +353,44 @@ static void test_worker_first(void **state)
 	int i;
 
 	put(env, &stranger);
-	put(env, &hog);
 	put(env, &loser);
 	watch(env, 159);
-	watch(env, 158);
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 8; i++) {
+		if (i == 4) {
+			assert_int_equal(stint(env)->tid, 100);
+			put(env, &hog);
+			watch(env, 158);
+		}
 		look(env);
-		run(env, &hog);
+		if (i >= 4)
+			run(env, &hog);
 		run(env, &stranger);
 	}
+	assert_int_equal(count(env, VW_OBS_STINT), 1);
 	assert_int_equal(stint(env)->tid, 158);
+}
+
+/* Its time on the CPU before does not count for the one it is moved to. */
+static void test_moved_hog(void **state)
+{
+	struct env *env = *state;
+	struct fixture_task hog = worker(158), loser = worker(159);
+	int i;
+
+	hog.cpu = 2;
+	put(env, &hog);
+	put(env, &loser);
+	watch(env, 158);
+	watch(env, 159);
+	for (i = 0; i < 6; i++) {
+		if (i == 3)
+			hog.cpu = 1;
+		run(env, &hog);
+		look(env);
+		assert_int_equal(stint(env) != NULL, i == 5);
+	}
+	assert_int_equal(stint(env)->oncpu_ns, 2 * STEP);
+	assert_int_equal(stint(env)->waiters[0].wait_ns, 5 * STEP);
 }
 
 /* Moved while it waits: the kernel books the delay so far, but it has not run. */
@@ -428,6 +460,7 @@ int main(void)
 		TEST(test_unwatched_hog),
 		TEST(test_no_single_hog),
 		TEST(test_worker_first),
+		TEST(test_moved_hog),
 		TEST(test_moved_waiter),
 		TEST(test_waiter_leaves),
 	};

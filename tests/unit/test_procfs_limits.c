@@ -153,6 +153,58 @@ static void test_reused_tid(void **state)
 		assert_true(env->obs[i].kind != VW_OBS_STINT || env->obs[i].stint.tid != 158);
 }
 
+/* The same between two looks, and watched at once: nothing of the old one is left. */
+static void test_reused_and_watched(void **state)
+{
+	struct env *env = *state;
+	struct fixture_task hog = worker(158), loser = worker(159);
+	size_t i;
+	int n;
+
+	put(env, &hog);
+	put(env, &loser);
+	watch(env, 158);
+	watch(env, 159);
+	for (n = 0; n < 4; n++) {
+		look(env);
+		run(env, &hog);
+	}
+	assert_int_equal(stint(env)->tid, 158);
+	hog.start_ticks = 99000;
+	put(env, &hog);
+	watch(env, 158);
+	look(env);
+	assert_true(env->n > 0);
+	for (i = 0; i < env->n; i++)
+		assert_true(env->obs[i].kind != VW_OBS_STINT || env->obs[i].stint.final);
+}
+
+/* Nobody is named after its exit, in the last word on a stint neither. */
+static void test_all_exit(void **state)
+{
+	struct env *env = *state;
+	struct fixture_task hog = worker(158), loser = worker(159);
+	int n;
+
+	put(env, &hog);
+	put(env, &loser);
+	watch(env, 159);
+	watch(env, 158);
+	for (n = 0; n < 4; n++) {
+		look(env);
+		run(env, &hog);
+	}
+	fixture_remove(&env->f, "proc/158");
+	fixture_remove(&env->f, "proc/159");
+	look(env);
+	assert_int_equal(env->n, 3);
+	assert_int_equal(env->obs[0].kind, VW_OBS_TASK_EXIT);
+	assert_int_equal(env->obs[0].tid, 159);
+	assert_true(env->obs[1].stint.final);
+	assert_int_equal(env->obs[1].stint.n_waiters, 0);
+	assert_int_equal(env->obs[2].tid, 158);
+}
+
 /* A kernel that counts no schedstat shows zeros for ever: no proof of anything. */
 static void test_no_schedstat(void **state)
 {
@@ -188,6 +240,10 @@ static void test_many_waiters(void **state)
 		look(env);
 		run(env, &hog);
 	}
+	/* The first one gets a slice, and waits anew. */
+	loser = worker(200);
+	loser.slices++;
+	put(env, &loser);
 	for (i = 0; i < 4; i++) {
 		look(env);
 		run(env, &hog);
@@ -196,8 +252,8 @@ static void test_many_waiters(void **state)
 	assert_int_equal(count(env, VW_OBS_STINT), 1);
 	assert_int_equal(seen->n_waiters, VW_MAX_VICTIMS);
 	for (i = 0; i < VW_MAX_VICTIMS; i++) {
-		assert_int_equal(seen->waiters[i].tid, 200 + i);
-		assert_int_equal(seen->waiters[i].wait_ns, (15 - i) * STEP);
+		assert_int_equal(seen->waiters[i].tid, 201 + i);
+		assert_int_equal(seen->waiters[i].wait_ns, (14 - i) * STEP);
 	}
 }
 
@@ -222,6 +278,27 @@ static void test_config(void **state)
 	vw_procfs_free(NULL);
 }
 
+/* However long the time between them, a few looks are no proof. */
+static void test_few_samples(void **state)
+{
+	struct env *env = *state;
+	const struct vw_procfs_config config = { .min_ns = STEP, .min_samples = 4 };
+	struct fixture_task hog = worker(158), loser = worker(159);
+	int i;
+
+	vw_procfs_free(env->src);
+	env->src = vw_procfs_new(env->attr, &config);
+	put(env, &hog);
+	put(env, &loser);
+	watch(env, 158);
+	watch(env, 159);
+	for (i = 0; i < 4; i++) {
+		look(env);
+		assert_int_equal(stint(env) != NULL, i == 3);
+		run(env, &hog);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -230,7 +307,10 @@ int main(void)
 		TEST(test_reused_tid),
 		TEST(test_no_schedstat),
 		TEST(test_many_waiters),
+		TEST(test_reused_and_watched),
+		TEST(test_all_exit),
 		TEST(test_config),
+		TEST(test_few_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

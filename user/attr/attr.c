@@ -186,7 +186,7 @@ static void own_by_name(struct vw_attr *attr, struct vw_attr_raw *raw)
 		return;
 	pid = vw_owners_process_of(attr->owners, raw->number, &start_ns);
 	/* One that is younger than its worker has taken the number of an owner that is gone. */
-	if (pid <= 2 || start_ns >= task->start_ns + START_SLACK_NS)
+	if (!pid || start_ns >= task->start_ns + START_SLACK_NS)
 		return;
 	task->owner_pid = pid;
 	task->owner_by_name = true;

@@ -42,7 +42,8 @@ static bool is_fatal(int err)
 /* 1 or 0, or a negative errno.  Nearly every thread of a host ends here, after one small file. */
 static int may_be_worker(int fd, const char *path)
 {
-	char file[VW_WALK_PATH + 8], name[VW_PROC_NAME_LEN + 8];
+	/* No more than is compared, so that one read fills it. */
+	char file[VW_WALK_PATH + 8], name[sizeof("vhost-")];
 	ssize_t len;
 
 	snprintf(file, sizeof(file), "%.31s/comm", path);
