@@ -201,6 +201,7 @@ static void test_both_kinds(void **state)
 	assert_int_equal(tasks[1].owner_pid, 0);
 	assert_false(tasks[1].owner_by_name);
 	assert_int_equal(tasks[2].owner_pid, 0);
+	assert_false(tasks[2].owner_by_name);
 	/* A kernel thread owns nobody. */
 	assert_int_equal(tasks[3].tid, 2952);
 	assert_int_equal(tasks[3].owner_pid, 0);
