@@ -46,6 +46,7 @@ static int visit_entry(void *ctx, int fd, int32_t pid)
 	struct walk *walk = ctx;
 	int ret;
 
+	(void)fd;
 	walk->pid = pid;
 	ret = visit_process(walk);
 	/* Processes come and go, and some may be hidden from us; only our own lack is an error. */
