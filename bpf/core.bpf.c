@@ -14,4 +14,5 @@ const volatile __u64 vw_tif_full = 0;
 const volatile __u64 vw_tif_lazy = 0;
 
 __u32 vw_active = 0;
+__u32 vw_trace = 0;
 __u8 vw_watch[VW_ABI_WATCH_SLOTS] = {};

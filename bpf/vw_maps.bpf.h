@@ -94,6 +94,8 @@ extern const volatile __u64 vw_tif_lazy;       /* mask of TIF_NEED_RESCHED_LAZY;
 
 /* Set once everything is attached: half-attached programs say nothing. */
 extern __u32 vw_active;
+/* The switch hook is attached, so stints of watched tasks can be added up. */
+extern __u32 vw_trace;
 extern __u8 vw_watch[VW_ABI_WATCH_SLOTS];
 
 static __always_inline __u8 *vw_watch_slot(u32 tid)

@@ -197,7 +197,7 @@ static int loop(struct run *run, int signals, uint64_t poll_ns, bool rows)
 			next = now >= next ? now + o->interval_ns : next;
 		}
 		err = err ?: run->sink->ops->flush(run->sink);
-		stop = now >= end || vw_sink_screen_quit(run->sink);
+		stop = now >= end || (run->sink->ops->quit && run->sink->ops->quit(run->sink));
 		until = now + poll_ns < next ? now + poll_ns : next;
 		if (!err && !stop)
 			stop = wait_until(signals, until < end ? until : end);

@@ -11,13 +11,22 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "load/attach.h"
 #include "load/bpf.h"
 #include "model/looks.h"
 #include "load/tif.h"
 #include "core.skel.h"
 
+/* A second is more than any grace period takes on a host that is not hogged. */
+#define ATTACH_WAIT_NS UINT64_C(1000000000)
+
+/* The tracepoints in the order of attaching: the clock last, it is the one with another way. */
+enum tracepoint { TP_RENAME, TP_EXIT, TP_SWITCH, TP_CLOCK, TP_COUNT };
+
 struct vw_bpf {
 	struct core *skel;
+	struct vw_attach *attach;
+	int tp_index[TP_COUNT]; /* in attach; -1: not wanted */
 	struct ring_buffer *ring;
 	struct bpf_link **perf_links; /* one a CPU */
 	int n_perf_links;
@@ -52,10 +61,12 @@ static int on_record(void *ctx, void *data, size_t size)
 }
 
 /* Which programs are loaded: those of the plan and no other. */
-static void choose_programs(struct core *skel, const struct vw_plan *plan)
+static void choose_programs(struct core *skel, const struct vw_plan *plan,
+			    const struct vw_features *f)
 {
 	bpf_program__set_autoload(skel->progs.vw_local_timer, plan->clock == VW_PLAN_CLOCK_LOCAL_TIMER);
-	bpf_program__set_autoload(skel->progs.vw_cpu_clock, plan->clock == VW_PLAN_CLOCK_CPU_CLOCK);
+	/* Also the way out when tracepoints cannot be attached. */
+	bpf_program__set_autoload(skel->progs.vw_cpu_clock, f->perf_cpu_clock);
 	bpf_program__set_autoload(skel->progs.vw_stat_runtime,
 				  plan->clock == VW_PLAN_CLOCK_STAT_RUNTIME);
 	bpf_program__set_autoload(skel->progs.vw_sched_switch, plan->switches);
@@ -75,6 +86,17 @@ static void set_constants(struct core *skel, const struct vw_bpf_config *config,
 	skel->rodata->vw_stint_looks = vw_looks_for(2 * config->threshold_ns, f->tick_ns);
 	skel->rodata->vw_tif_full = tif.full;
 	skel->rodata->vw_tif_lazy = tif.lazy;
+}
+
+static void detach_cpu_clock(struct vw_bpf *bpf)
+{
+	int i;
+
+	for (i = 0; i < bpf->n_perf_links; i++)
+		bpf_link__destroy(bpf->perf_links[i]);
+	free(bpf->perf_links);
+	bpf->perf_links = NULL;
+	bpf->n_perf_links = 0;
 }
 
 /* A cpu-clock event on each CPU that is online; one that cannot be opened fails the hook as a whole. */
@@ -110,61 +132,119 @@ static int attach_cpu_clock(struct vw_bpf *bpf, uint64_t period_ns)
 	return bpf->n_perf_links ? 0 : -ENODEV;
 }
 
-static int attach_one(struct bpf_program *prog, struct bpf_link **link)
+static struct bpf_program *tp_program(struct core *skel, enum tracepoint tp)
 {
-	if (!bpf_program__autoload(prog))
-		return 0;
-	*link = bpf_program__attach(prog);
-	return *link ? 0 : -errno;
+	switch (tp) {
+	case TP_RENAME:
+		return skel->progs.vw_task_rename;
+	case TP_EXIT:
+		return skel->progs.vw_process_exit;
+	case TP_SWITCH:
+		return skel->progs.vw_sched_switch;
+	default:
+		return bpf_program__autoload(skel->progs.vw_local_timer) ?
+			       skel->progs.vw_local_timer :
+			       skel->progs.vw_stat_runtime;
+	}
 }
 
-/* Attaches all of the plan; strikes the first hook that is refused from @f. */
-static int attach(struct vw_bpf *bpf, const struct vw_plan *plan, struct vw_features *f)
+static int start_tracepoints(struct vw_bpf *bpf)
 {
-	struct core *skel = bpf->skel;
-	int err;
+	int fds[TP_COUNT], tp;
+	unsigned int n = 0;
 
-	switch (plan->clock) {
-	case VW_PLAN_CLOCK_LOCAL_TIMER:
-		err = attach_one(skel->progs.vw_local_timer, &skel->links.vw_local_timer);
-		f->tp_local_timer_entry = !err;
-		break;
-	case VW_PLAN_CLOCK_STAT_RUNTIME:
-		err = attach_one(skel->progs.vw_stat_runtime, &skel->links.vw_stat_runtime);
-		f->tp_sched_stat_runtime = !err;
-		break;
-	default:
-		err = attach_cpu_clock(bpf, f->tick_ns);
-		f->perf_cpu_clock = !err;
-		break;
+	for (tp = 0; tp < TP_COUNT; tp++) {
+		struct bpf_program *prog = tp_program(bpf->skel, tp);
+
+		bpf->tp_index[tp] = -1;
+		if (!bpf_program__autoload(prog))
+			continue;
+		bpf->tp_index[tp] = (int)n;
+		fds[n++] = bpf_program__fd(prog);
 	}
-	if (err)
-		return err;
-	err = attach_one(skel->progs.vw_sched_switch, &skel->links.vw_sched_switch);
-	if (err) {
-		f->tp_sched_switch = false;
-		return err;
+	return n ? vw_attach_start(fds, n, &bpf->attach) : 0;
+}
+
+static int tp_state(const struct vw_bpf *bpf, enum tracepoint tp)
+{
+	return bpf->attach && bpf->tp_index[tp] >= 0 ?
+		       vw_attach_state(bpf->attach, (unsigned int)bpf->tp_index[tp]) :
+		       -ENOENT;
+}
+
+/* Takes up links that came; a tracepoint clock replaces the event that stood in for it. */
+static bool take_tracepoints(struct vw_bpf *bpf, uint64_t wait_ns)
+{
+	bool all = !bpf->attach || vw_attach_poll(bpf->attach, wait_ns);
+
+	bpf->skel->bss->vw_trace = tp_state(bpf, TP_SWITCH) == 1;
+	if (tp_state(bpf, TP_CLOCK) == 1)
+		detach_cpu_clock(bpf);
+	return all;
+}
+
+/* Strikes what was refused, and says so with -EAGAIN. */
+static int strike_refused(const struct vw_bpf *bpf, const struct vw_plan *plan, struct vw_features *f,
+			  int *ret_cause)
+{
+	bool *features[TP_COUNT] = {
+		[TP_RENAME] = &f->tp_task_rename,
+		[TP_EXIT] = &f->tp_sched_process_exit,
+		[TP_SWITCH] = &f->tp_sched_switch,
+		[TP_CLOCK] = plan->clock == VW_PLAN_CLOCK_LOCAL_TIMER ? &f->tp_local_timer_entry :
+									&f->tp_sched_stat_runtime,
+	};
+	int tp, state, err = 0;
+
+	for (tp = 0; tp < TP_COUNT; tp++) {
+		state = tp_state(bpf, tp);
+		if (state >= 0 || bpf->tp_index[tp] < 0)
+			continue;
+		*ret_cause = state;
+		*features[tp] = false;
+		err = -EAGAIN;
 	}
-	err = attach_one(skel->progs.vw_task_rename, &skel->links.vw_task_rename);
-	if (err) {
-		f->tp_task_rename = false;
-		return err;
-	}
-	err = attach_one(skel->progs.vw_process_exit, &skel->links.vw_process_exit);
-	if (err)
-		f->tp_sched_process_exit = false;
 	return err;
+}
+
+/*
+ * Attaches the plan.  Where tracepoints keep us waiting, the plan becomes the one without them (the program of
+ * the cpu-clock event is always loaded too).
+ */
+static int attach(struct vw_bpf *bpf, const struct vw_bpf_config *config, struct vw_plan *plan,
+		  struct vw_features *f, int *ret_cause)
+{
+	int err = start_tracepoints(bpf);
+
+	if (err)
+		return err;
+	if (!take_tracepoints(bpf, ATTACH_WAIT_NS)) {
+		f->tracepoints_wait = true;
+		err = vw_plan_make(f, &config->wanted, plan);
+		if (err)
+			return err;
+	} else {
+		err = strike_refused(bpf, plan, f, ret_cause);
+		if (err)
+			return err;
+	}
+	if (plan->clock != VW_PLAN_CLOCK_CPU_CLOCK)
+		return 0;
+	err = attach_cpu_clock(bpf, f->tick_ns);
+	if (err) {
+		*ret_cause = err;
+		f->perf_cpu_clock = false;
+		return -EAGAIN;
+	}
+	return 0;
 }
 
 void vw_bpf_close(struct vw_bpf *bpf)
 {
-	int i;
-
 	if (!bpf)
 		return;
-	for (i = 0; i < bpf->n_perf_links; i++)
-		bpf_link__destroy(bpf->perf_links[i]);
-	free(bpf->perf_links);
+	vw_attach_free(bpf->attach);
+	detach_cpu_clock(bpf);
 	ring_buffer__free(bpf->ring);
 	core__destroy(bpf->skel);
 	free(bpf);
@@ -174,8 +254,8 @@ void vw_bpf_close(struct vw_bpf *bpf)
  * One try with one plan.  -EAGAIN when a hook was struck and another plan may work.  A load that fails does
  * not say which program did it, so the clock, the one that differs between plans, is struck.
  */
-static int try_plan(const struct vw_bpf_config *config, struct vw_features *f,
-		    const struct vw_plan *plan, struct vw_bpf **ret_bpf, int *ret_cause)
+static int try_plan(const struct vw_bpf_config *config, struct vw_features *f, struct vw_plan *plan,
+		    struct vw_bpf **ret_bpf, int *ret_cause)
 {
 	struct vw_bpf *bpf = calloc(1, sizeof(*bpf));
 	int err = -ENOMEM;
@@ -188,7 +268,7 @@ static int try_plan(const struct vw_bpf_config *config, struct vw_features *f,
 		err = -errno;
 		goto out;
 	}
-	choose_programs(bpf->skel, plan);
+	choose_programs(bpf->skel, plan, f);
 	set_constants(bpf->skel, config, f);
 	err = core__load(bpf->skel);
 	if (err) {
@@ -199,12 +279,9 @@ static int try_plan(const struct vw_bpf_config *config, struct vw_features *f,
 		err = -EAGAIN;
 		goto out;
 	}
-	err = attach(bpf, plan, f);
-	if (err) {
-		*ret_cause = err;
-		err = -EAGAIN;
+	err = attach(bpf, config, plan, f, ret_cause);
+	if (err)
 		goto out;
-	}
 	bpf->ring = ring_buffer__new(bpf_map__fd(bpf->skel->maps.vw_ring), on_record, bpf, NULL);
 	if (!bpf->ring) {
 		err = -errno;
@@ -233,6 +310,10 @@ int vw_bpf_open(const struct vw_bpf_config *config, struct vw_features *features
 		if (err != -EAGAIN)
 			break;
 	}
+	if (err == -ENOTSUP && features->tracepoints_wait)
+		return vw_error_set(e, err, "no_clock",
+				    "the clock asked for cannot be attached while a CPU is hogged: attaching waits "
+				    "for an RCU grace period and none ends; use --clock cpu_clock or auto");
 	if (err && err != -ENOTSUP)
 		return vw_error_set(e, err, err == -ENOMEM ? "memory" : "bpf",
 				    "the BPF programs cannot be set up: %s; -v shows the kernel's own words",
@@ -250,6 +331,7 @@ int vw_bpf_drain(struct vw_bpf *bpf, void (*fn)(void *ctx, const struct vw_rec_h
 {
 	int err;
 
+	take_tracepoints(bpf, 0);
 	bpf->fn = fn;
 	bpf->ctx = ctx;
 	bpf->drained = 0;
@@ -296,7 +378,7 @@ int vw_bpf_oncpu(struct vw_bpf *bpf, int32_t tid, uint64_t now_ns, uint64_t *ret
 	struct vw_abi_totals totals;
 	uint32_t key = (uint32_t)tid;
 
-	if (!bpf->skel->links.vw_sched_switch)
+	if (tp_state(bpf, TP_SWITCH) != 1)
 		return -ENOENT;
 	if (bpf_map__lookup_elem(bpf->skel->maps.vw_totals, &key, sizeof(key), &totals,
 				 sizeof(totals), 0))

@@ -55,6 +55,11 @@ void vw_decode_free(struct vw_decode *d)
 	free(d);
 }
 
+void vw_decode_work(struct vw_decode *d)
+{
+	vw_ksyms_work(d->syms);
+}
+
 /* Interrupt and softirq time of one CPU since boot; fields 6 and 7 of its line in /proc/stat. */
 static bool cpu_irq_time(struct vw_decode *d, uint32_t cpu, uint64_t *irq_ns, uint64_t *softirq_ns)
 {

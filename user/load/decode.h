@@ -12,6 +12,9 @@ struct vw_decode;
 struct vw_decode *vw_decode_new(int proc_fd);
 void vw_decode_free(struct vw_decode *decode);
 
+/* Background work in small pieces (reading symbol names); to be called each round. */
+void vw_decode_work(struct vw_decode *decode);
+
 /* Fills @obs; calls @task for each task that the record names, before it returns. */
 void vw_decode_stint(struct vw_decode *decode, const struct vw_rec_stint *rec, struct vw_obs *obs,
 		     void (*task)(void *ctx, const struct vw_task *hint, uint64_t ts), void *ctx);

@@ -28,6 +28,8 @@ struct vw_features {
 	bool perf_cpu_clock;
 	bool sched_info, cfs_bandwidth;
 	bool kprobes, kallsyms_all; /* told by doctor; nothing rests on them */
+	/* Attaching a tracepoint waits for a grace period that does not come (load/attach.h). */
+	bool tracepoints_wait;
 	bool vhost_loaded, vhost_btf;
 	bool preempt_lazy;
 };

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "load/ksyms.h"
+
+/* A few milliseconds of work, of the 200 000 lines that a kernel has. */
+#define LINES_A_PIECE 10000
 
 struct symbol {
 	uint64_t addr;
@@ -17,9 +18,8 @@ struct symbol {
 
 struct vw_ksyms {
 	int proc_fd;
-	bool started;
-	pthread_t thread;
-	atomic_bool stop, ready;
+	bool asked, ready;
+	FILE *file; /* while it is read */
 	struct symbol *symbols;
 	size_t n, room;
 	char *names;
@@ -39,9 +39,8 @@ void vw_ksyms_free(struct vw_ksyms *syms)
 {
 	if (!syms)
 		return;
-	atomic_store(&syms->stop, true);
-	if (syms->started)
-		pthread_join(syms->thread, NULL);
+	if (syms->file)
+		fclose(syms->file);
 	free(syms->symbols);
 	free(syms->names);
 	free(syms);
@@ -84,39 +83,63 @@ static int by_addr(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static void *read_all(void *arg)
+static void finish(struct vw_ksyms *syms)
 {
-	struct vw_ksyms *syms = arg;
-	int fd = openat(syms->proc_fd, "kallsyms", O_RDONLY | O_CLOEXEC);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-	char line[512], name[128], type;
-	unsigned long long addr;
+	if (syms->file)
+		fclose(syms->file);
+	syms->file = NULL;
+	if (syms->n)
+		qsort(syms->symbols, syms->n, sizeof(*syms->symbols), by_addr);
+	syms->ready = true;
+}
 
-	if (!file) {
-		if (fd >= 0)
-			close(fd);
-		return NULL;
+static bool open_list(struct vw_ksyms *syms)
+{
+	int fd = openat(syms->proc_fd, "kallsyms", O_RDONLY | O_CLOEXEC);
+
+	syms->file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!syms->file && fd >= 0)
+		close(fd);
+	return syms->file;
+}
+
+/* "ffffffff81000000 T name [module]".  Only functions are kept. */
+static bool add_line(struct vw_ksyms *syms, char *line)
+{
+	char *p, *name;
+	uint64_t addr = strtoull(line, &p, 16);
+
+	if (!addr || *p != ' ' || !strchr("tTwW", p[1]) || p[2] != ' ')
+		return true;
+	name = p + 3;
+	name[strcspn(name, " \t\n")] = '\0';
+	return add(syms, addr, name);
+}
+
+void vw_ksyms_work(struct vw_ksyms *syms)
+{
+	char line[512];
+	int i;
+
+	if (!syms->asked || syms->ready)
+		return;
+	if (!syms->file && !open_list(syms)) {
+		finish(syms);
+		return;
 	}
-	/* Names are at most 127 bytes (KSYM_NAME_LEN was 128 for long); longer ones are cut. */
-	while (!atomic_load(&syms->stop) && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%llx %c %127s", &addr, &type, name) != 3 || !addr)
-			continue;
-		if (strchr("tTwW", type) && !add(syms, addr, name))
-			break;
-	}
-	fclose(file);
-	qsort(syms->symbols, syms->n, sizeof(*syms->symbols), by_addr);
-	atomic_store(&syms->ready, true);
-	return NULL;
+	for (i = 0; i < LINES_A_PIECE; i++)
+		if (!fgets(line, sizeof(line), syms->file) || !add_line(syms, line)) {
+			finish(syms);
+			return;
+		}
 }
 
 const char *vw_ksyms_name(struct vw_ksyms *syms, uint64_t addr)
 {
 	size_t lo = 0, hi;
 
-	if (!syms->started)
-		syms->started = !pthread_create(&syms->thread, NULL, read_all, syms);
-	if (!atomic_load(&syms->ready) || !syms->n)
+	syms->asked = true;
+	if (!syms->ready || !syms->n)
 		return NULL;
 	hi = syms->n;
 	while (hi - lo > 1) {

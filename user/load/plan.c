@@ -6,6 +6,8 @@
 #include "load/plan.h"
 #include "load/tif.h"
 
+static const char waits[] = "attaching waits for an RCU grace period and none ends: a CPU is hogged";
+
 static const char *const clock_via[VW_PLAN_CLOCKS] = {
 	[VW_PLAN_CLOCK_NONE] = "",
 	[VW_PLAN_CLOCK_LOCAL_TIMER] = "tp_btf/local_timer_entry",
@@ -23,11 +25,11 @@ static bool has_clock(const struct vw_features *f, enum vw_plan_clock clock)
 {
 	switch (clock) {
 	case VW_PLAN_CLOCK_LOCAL_TIMER:
-		return f->btf && f->tp_local_timer_entry;
+		return f->btf && f->tp_local_timer_entry && !f->tracepoints_wait;
 	case VW_PLAN_CLOCK_CPU_CLOCK:
 		return f->btf && f->perf_cpu_clock;
 	case VW_PLAN_CLOCK_STAT_RUNTIME:
-		return f->btf && f->tp_sched_stat_runtime;
+		return f->btf && f->tp_sched_stat_runtime && !f->tracepoints_wait;
 	case VW_PLAN_CLOCK_PROCFS:
 		return true;
 	default:
@@ -73,8 +75,11 @@ static void plan_clock(struct vw_plan *p, const struct vw_features *f,
 	}
 	p->clock = c < VW_PLAN_CLOCKS ? c : VW_PLAN_CLOCK_NONE;
 	if (p->clock == VW_PLAN_CLOCK_NONE) {
-		snprintf(reason, sizeof(reason), "%s does not exist on this kernel",
-			 vw_plan_clock_via(wanted->clock));
+		if (f->tracepoints_wait)
+			snprintf(reason, sizeof(reason), "%s", waits);
+		else
+			snprintf(reason, sizeof(reason), "%s does not exist on this kernel",
+				 vw_plan_clock_via(wanted->clock));
 		add_hook(p, "clock", VW_HOOK_MISSING, "", reason, "everything: no hog can be seen while it lasts");
 		return;
 	}
@@ -83,6 +88,8 @@ static void plan_clock(struct vw_plan *p, const struct vw_features *f,
 	else if (p->clock == VW_PLAN_CLOCK_PROCFS)
 		snprintf(reason, sizeof(reason), "no BPF clock can be attached: %s",
 			 f->btf ? "no hook exists" : "the kernel has no BTF");
+	else if (p->clock != VW_PLAN_CLOCK_LOCAL_TIMER && f->tracepoints_wait)
+		snprintf(reason, sizeof(reason), "%s", waits);
 	else if (p->clock != VW_PLAN_CLOCK_LOCAL_TIMER)
 		snprintf(reason, sizeof(reason), "%s does not exist on this kernel",
 			 vw_plan_clock_via(VW_PLAN_CLOCK_LOCAL_TIMER));
@@ -125,27 +132,29 @@ static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 			     const struct vw_plan_wanted *wanted)
 {
 	bool bpf = p->clock != VW_PLAN_CLOCK_PROCFS && p->clock != VW_PLAN_CLOCK_NONE;
-	const char *why = bpf ? "the tracepoint does not exist on this kernel" : "needs BPF";
+	bool can = bpf && !f->tracepoints_wait;
+	const char *why = can ? "the tracepoint does not exist on this kernel" :
+			  bpf ? waits : "needs BPF";
 	struct vw_hook *h;
 
-	p->switches = bpf && f->tp_sched_switch && wanted->level == VW_PLAN_TRACE;
+	p->switches = can && f->tp_sched_switch && wanted->level == VW_PLAN_TRACE;
 	if (p->switches) {
 		add_hook(p, "switches", VW_HOOK_ATTACHED, "tp_btf/sched_switch", "", "");
 	} else {
 		h = add_hook(p, "switches", VW_HOOK_MISSING, "",
-			     bpf && f->tp_sched_switch ? "not used at guard level" : why,
+			     can && f->tp_sched_switch ? "not used at guard level" : why,
 			     "the exact end of a stint (known to a tick), wall time on CPU");
 		h->optional = wanted->level == VW_PLAN_GUARD;
 	}
 	add_hook(p, "workers", VW_HOOK_ATTACHED, "procfs",
 		 f->vhost_loaded ? "" : "the vhost module is not loaded, so there can be no worker yet", "");
-	p->renames = bpf && f->tp_task_rename;
+	p->renames = can && f->tp_task_rename;
 	if (p->renames)
 		add_hook(p, "worker_birth", VW_HOOK_ATTACHED, "tp_btf/task_rename", "", "");
 	else
 		add_hook(p, "worker_birth", VW_HOOK_FALLBACK, "procfs", why,
 			 "workers that live less than an interval");
-	p->exits = bpf && f->tp_sched_process_exit;
+	p->exits = can && f->tp_sched_process_exit;
 	if (p->exits)
 		add_hook(p, "worker_exit", VW_HOOK_ATTACHED, "tp_btf/sched_process_exit", "", "");
 	else

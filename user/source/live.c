@@ -276,6 +276,7 @@ int vw_live_poll(struct vw_live *live, vw_obs_fn fn, void *ctx)
 	} else if (!err) {
 		err = vw_procfs_sample(live->procfs, now, on_procfs, live);
 	}
+	vw_decode_work(live->decode);
 	live->fn = NULL;
 	return err < 0 ? err : live->err;
 }

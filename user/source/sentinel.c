@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "source/sentinel.h"
 #include "util/clock.h"
-#include "util/fs.h"
 
 #define AVOID_NS UINT64_C(2000000000)
 #define MAX_CPUS CPU_SETSIZE
@@ -30,25 +26,6 @@ struct vw_sentinel {
 	uint64_t avoid_until[MAX_CPUS];
 };
 
-/* The CPU that a thread of this process sits on, or waits for; -1 unknown.  Field 39 of stat. */
-static int cpu_of(pid_t tid)
-{
-	char path[64], buf[1024], *p;
-	int field, cpu = -1;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
-	if (vw_fs_read(AT_FDCWD, path, buf, sizeof(buf)) <= 0)
-		return -1;
-	p = strrchr(buf, ')');
-	for (field = 2; p && field < 39; field++) {
-		p = strchr(p, ' ');
-		p = p ? p + 1 : NULL;
-	}
-	if (!p || sscanf(p, "%d", &cpu) != 1)
-		return -1;
-	return cpu;
-}
-
 static void all_cpus(cpu_set_t *set)
 {
 	long i, n = sysconf(_SC_NPROCESSORS_CONF);
@@ -58,18 +35,20 @@ static void all_cpus(cpu_set_t *set)
 		CPU_SET((size_t)i, set);
 }
 
-/* Takes @tid off the CPU it waits for.  The kernel moves a waiting task at once, from here. */
-static void move_away(pid_t tid)
+/*
+ * Brings a thread of ours to the CPU we run on: as we run, it is not hogged.  The kernel moves a thread that
+ * waits for a CPU at once, from here.
+ */
+static void bring_here(pid_t tid)
 {
-	int cpu = tid ? cpu_of(tid) : -1; /* 0: the thread has not begun */
+	int cpu = sched_getcpu();
 	cpu_set_t set;
 
-	if (cpu < 0 || cpu >= MAX_CPUS)
-		return;
-	all_cpus(&set);
-	CPU_CLR((size_t)cpu, &set);
-	if (CPU_COUNT(&set))
-		sched_setaffinity(tid, sizeof(set), &set);
+	if (!tid || cpu < 0 || cpu >= MAX_CPUS)
+		return; /* tid 0: it has not begun */
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	sched_setaffinity(tid, sizeof(set), &set);
 }
 
 static bool overdue(uint64_t beat, uint64_t now, uint64_t beat_ns)
@@ -90,7 +69,7 @@ static void *watch(void *arg)
 		atomic_store(&s->self_cpu, sched_getcpu());
 		atomic_store(&s->self_beat, now);
 		if (overdue(atomic_load(&s->reader_beat), now, s->beat_ns)) {
-			move_away(s->reader);
+			bring_here(s->reader);
 			atomic_fetch_add(&s->rescues, 1);
 		}
 		nanosleep(&nap, NULL);
@@ -125,38 +104,44 @@ void vw_sentinel_stop(struct vw_sentinel *s)
 	if (!s)
 		return;
 	atomic_store(&s->stop, true);
-	move_away(atomic_load(&s->self));
+	bring_here(atomic_load(&s->self));
 	pthread_join(s->thread, NULL);
 	sched_setaffinity(0, sizeof(s->home), &s->home);
 	free(s);
 }
 
+/* All CPUs but the suspects; true when there are suspects. */
+static bool without_suspects(const struct vw_sentinel *s, cpu_set_t *set, uint64_t now)
+{
+	bool any = false;
+	size_t i;
+
+	all_cpus(set);
+	for (i = 0; i < MAX_CPUS; i++)
+		if (s->avoid_until[i] > now) {
+			CPU_CLR(i, set);
+			any = true;
+		}
+	return any;
+}
+
 /* The reader's affinity: home without the suspects; anywhere but there when home is all suspect. */
 static void apply(struct vw_sentinel *s, uint64_t now)
 {
-	cpu_set_t set = s->home;
-	bool avoiding = false;
-	size_t i;
+	cpu_set_t set, home;
 
-	for (i = 0; i < MAX_CPUS; i++)
-		if (s->avoid_until[i] > now) {
-			CPU_CLR(i, &set);
-			avoiding = true;
-		}
-	if (!CPU_COUNT(&set)) {
-		all_cpus(&set);
-		for (i = 0; i < MAX_CPUS; i++)
-			if (s->avoid_until[i] > now)
-				CPU_CLR(i, &set);
-	}
-	if (CPU_COUNT(&set))
+	s->avoiding = without_suspects(s, &set, now);
+	CPU_AND(&home, &s->home, &set);
+	if (CPU_COUNT(&home))
+		sched_setaffinity(0, sizeof(home), &home);
+	else if (CPU_COUNT(&set))
 		sched_setaffinity(0, sizeof(set), &set);
-	s->avoiding = avoiding;
 }
 
 void vw_sentinel_beat(struct vw_sentinel *s)
 {
 	uint64_t now = vw_clock_now();
+	cpu_set_t set;
 	int cpu;
 
 	if (!s)
@@ -168,13 +153,17 @@ void vw_sentinel_beat(struct vw_sentinel *s)
 		apply(s, now);
 	}
 	if (overdue(atomic_load(&s->self_beat), now, s->beat_ns)) {
-		move_away(atomic_load(&s->self));
+		bring_here(atomic_load(&s->self));
 		return;
 	}
-	/* Never both on one CPU: one hog would then take both. */
+	/* Not both on one CPU if it can be helped: one hog would then take both. */
 	cpu = sched_getcpu();
-	if (cpu >= 0 && cpu == atomic_load(&s->self_cpu))
-		move_away(atomic_load(&s->self));
+	if (cpu >= 0 && cpu < MAX_CPUS && cpu == atomic_load(&s->self_cpu)) {
+		without_suspects(s, &set, now);
+		CPU_CLR((size_t)cpu, &set);
+		if (CPU_COUNT(&set))
+			sched_setaffinity(atomic_load(&s->self), sizeof(set), &set);
+	}
 }
 
 void vw_sentinel_avoid(struct vw_sentinel *s, int32_t cpu, uint64_t now_ns)
