@@ -351,6 +351,33 @@ static void test_hostile_names(void **state)
 	}
 }
 
+/* Every value has a word of its own, and what is no value has none. */
+static void test_names(void **state)
+{
+	int i, k;
+
+	for (i = 0; i < VW_KIND_COUNT; i++) {
+		assert_non_null(vw_kind_name(i));
+		for (k = 0; k < i; k++)
+			assert_string_not_equal(vw_kind_name(i), vw_kind_name(k));
+	}
+	for (i = 0; i <= VW_CAUSE_SATURATED; i++)
+		assert_non_null(vw_cause_name(i));
+	assert_null(vw_kind_name(VW_KIND_COUNT));
+	assert_null(vw_cause_name(1000));
+	assert_string_equal(vw_severity_name(VW_WARNING), "warning");
+	assert_null(vw_severity_name(VW_CRITICAL + 1));
+	assert_string_equal(vw_status_name(VW_CLOSED), "closed");
+	assert_null(vw_resched_name(VW_RESCHED_UNKNOWN));
+	assert_string_equal(vw_resched_name(VW_RESCHED_LAZY), "lazy");
+	assert_null(vw_preempt_name(VW_PREEMPT_UNKNOWN));
+	assert_string_equal(vw_preempt_name(VW_PREEMPT_LAZY), "lazy");
+	assert_string_equal(vw_hook_state_name(VW_HOOK_FALLBACK), "fallback");
+	assert_string_equal(vw_detector_state_name(VW_DETECTOR_OFF), "off");
+	assert_string_equal(vw_verdict_name(VW_VERDICT_UNKNOWN), "unknown");
+	assert_null(vw_verdict_name(VW_VERDICT_UNKNOWN + 1));
+}
+
 static void test_full_disk(void **state)
 {
 	struct vw_summary summary = { 0 };
@@ -378,6 +405,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_summary, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_error, set_up, tear_down),
 		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_full_disk),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command line: what is taken, what is refused and with which words, and that --help knows all. */
+/* The command line: what is taken, what is refused and how, and that --help knows it all. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The commands.  Each runs to its end, prints its own errors (once, on stderr, and as JSON when that
- * was asked for) and returns the exit code of the process: enum vw_exit.
+ * The commands.  Each runs to its end, prints its own errors (once, on stderr, and as JSON when
+ * that was asked for) and returns the exit code of the process: enum vw_exit.
  */
 #ifndef VW_CMD_CMD_H
 #define VW_CMD_CMD_H

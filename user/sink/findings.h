@@ -2,8 +2,8 @@
 /*
  * The findings a view has to show: each once, in its last state, however often it was emitted.
  *
- * A finding is known again by kind, start, CPU and culprit.  Bounded: of more than VW_FINDINGS_MAX the
- * oldest closed ones go first.
+ * A finding is known again by kind, start, CPU and culprit.  Bounded: of more than VW_FINDINGS_MAX
+ * the oldest closed ones go first.
  */
 #ifndef VW_SINK_FINDINGS_H
 #define VW_SINK_FINDINGS_H

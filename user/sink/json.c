@@ -390,6 +390,6 @@ void vw_sink_json_error(FILE *out, const struct vw_error *error)
 	put_text(&o, "type", "error");
 	put_text(&o, "reason", error->reason);
 	put_text(&o, "message", error->message);
-	/* The line on stderr has been printed already; there is nobody left to tell of a failure. */
+	/* The line on stderr has been printed already; a failure here is told by that. */
 	write_object(out, &o);
 }

@@ -17,7 +17,7 @@ static unsigned int code_columns(uint32_t code)
 	return n < 0 ? 1 : (unsigned int)n;
 }
 
-/* Bytes of the longest start of the printable @text that fits @width columns; *@ret_used: columns. */
+/* Bytes of the longest start of the printable @text that fits @width; *@ret_used: its columns. */
 static size_t fit(const char *text, unsigned int width, unsigned int *ret_used)
 {
 	size_t len = strlen(text), pos = 0, step;
@@ -130,7 +130,7 @@ void vw_lines_add(struct vw_lines *lines, enum vw_style style, unsigned int widt
 	append(lines, style, 0, cell, strlen(cell));
 }
 
-/* Where to break the printable @text that does not fit @room columns: after a word, if there is one. */
+/* Where to break the printable @text to fit @room columns: after a word, if there is one. */
 static size_t break_at(const char *text, unsigned int room)
 {
 	unsigned int used;

@@ -17,7 +17,13 @@
 /* Room for a cell of VW_WIDTH_MAX columns and what combines with them. */
 #define VW_CELL_SIZE (8 * VW_WIDTH_MAX)
 
-enum vw_style { VW_STYLE_PLAIN, VW_STYLE_HEADING, VW_STYLE_DIM, VW_STYLE_WARNING, VW_STYLE_CRITICAL };
+enum vw_style {
+	VW_STYLE_PLAIN,
+	VW_STYLE_HEADING,
+	VW_STYLE_DIM,
+	VW_STYLE_WARNING,
+	VW_STYLE_CRITICAL,
+};
 
 struct vw_line {
 	enum vw_style style;
@@ -34,7 +40,8 @@ struct vw_lines {
 void vw_lines_done(struct vw_lines *lines);
 
 /* One line, cut at @width columns. */
-void vw_lines_add(struct vw_lines *lines, enum vw_style style, unsigned int width, const char *text);
+void vw_lines_add(struct vw_lines *lines, enum vw_style style, unsigned int width,
+		  const char *text);
 
 /* @text broken between words at @width columns; @indent blanks before each line but the first. */
 void vw_lines_wrap(struct vw_lines *lines, enum vw_style style, unsigned int width,

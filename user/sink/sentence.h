@@ -10,8 +10,8 @@
 #include "model/worker.h"
 #include "sink/lines.h"
 
-/* Host, level and clock; then a line for each hook of the plan that is not the first choice.  Those are
- * cut when @cut, else wrapped. */
+/* Host, level and clock; then a line for each hook of the plan that is not the first choice.  Those
+ * are cut when @cut, else wrapped. */
 void vw_sentence_header(const struct vw_header *header, unsigned int width, bool cut,
 			struct vw_lines *lines);
 

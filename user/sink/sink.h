@@ -2,8 +2,8 @@
 /*
  * A sink shows model objects.  Each owns its escaping; none reads a clock or a file.
  *
- * Calls come in the order begin, (finding | worker | rows_done | notice)*, end.  Text goes to the stream
- * the sink was made with.  A write error (full disk, closed pipe) is kept and told by flush.
+ * Calls come in the order begin, (finding | worker | rows_done | notice)*, end.  Text goes to the
+ * stream the sink was made with.  A write error (full disk, closed pipe) is kept and told by flush.
  */
 #ifndef VW_SINK_SINK_H
 #define VW_SINK_SINK_H

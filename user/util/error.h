@@ -13,7 +13,7 @@
 #define VW_MESSAGE_LEN 384
 
 struct vw_error {
-	char reason[VW_REASON_LEN];   /* one word of docs/FORMATS: usage, capability, lockdown, ... */
+	char reason[VW_REASON_LEN];   /* one word of docs/FORMATS.md: usage, lockdown, ... */
 	char message[VW_MESSAGE_LEN]; /* one line, no line feed, cause and remedy */
 };
 

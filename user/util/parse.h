@@ -2,8 +2,8 @@
 /*
  * Numbers as people type them, read in full or refused.
  *
- * No sign, no blank, no exponent, no locale.  -EINVAL: not a number of this form; -ERANGE: too large
- * or too small.  Outputs are untouched on failure.
+ * No sign, no blank, no exponent, no locale.  -EINVAL: not a number of this form; -ERANGE: too
+ * large or too small.  Outputs are untouched on failure.
  */
 #ifndef VW_UTIL_PARSE_H
 #define VW_UTIL_PARSE_H

@@ -3,7 +3,7 @@
 
 #include "util/utf8.h"
 
-/* Length of the sequence that @first leads, and the range its second byte must be in; 0: no lead. */
+/* Length of the sequence that @first leads, and the range of its second byte; 0: no lead. */
 static size_t lead_length(unsigned char first, unsigned char *ret_low, unsigned char *ret_high)
 {
 	*ret_low = 0x80;

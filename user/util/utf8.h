@@ -33,8 +33,8 @@ size_t vw_utf8_clean(char *dst, size_t size, const char *text, size_t len);
 size_t vw_utf8_printable(char *dst, size_t size, const char *text, size_t len);
 
 /*
- * True for what may steer a terminal or reorder what a person reads: C0, DEL, C1, line and paragraph
- * separators, bidirectional controls, the byte order mark.
+ * True for what may steer a terminal or reorder what a person reads: C0, DEL, C1, line and
+ * paragraph separators, bidirectional controls, the byte order mark.
  */
 bool vw_utf8_is_control(uint32_t code);
 
