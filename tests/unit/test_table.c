@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Cells, wrapped lines and the table: rates, order, widths, names that must not reach a terminal. */
+/*
+ * Cells, wrapped lines and the table: rates, order, widths, names that must not reach a terminal.
+ */
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -246,6 +248,26 @@ static void test_hostile_rows(void **state)
 	vw_table_free(table);
 }
 
+static void test_no_worker(void **state)
+{
+	struct vw_table *table = vw_table_new();
+	struct vw_worker_row row = worker(7, "", SEC);
+	struct vw_lines lines = { 0 };
+
+	row.task.device[0] = '\0';
+	put(table, row);
+	row.task.tid = 8;
+	row.task.role = VW_ROLE_OTHER;
+	strcpy(row.task.comm, "123456\x1b" "8901234");
+	put(table, row);
+	vw_table_rows_done(table);
+	vw_table_render(table, 110, &lines);
+	assert_non_null(strstr(lines.v[1].text, "-          -                      7"));
+	assert_non_null(strstr(lines.v[2].text, "-          (123456?8901234)       8"));
+	vw_lines_done(&lines);
+	vw_table_free(table);
+}
+
 static void test_too_many(void **state)
 {
 	struct vw_table *table = vw_table_new();
@@ -273,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_hostile_rows),
+		cmocka_unit_test(test_no_worker),
 		cmocka_unit_test(test_too_many),
 	};
 

@@ -174,6 +174,62 @@ void vw_table_rows_done(struct vw_table *table)
 	table->n_next = table->left_out_next = 0;
 }
 
+static const char *or_dash(const char *text)
+{
+	return *text ? text : "-";
+}
+
+static const char *share_text(char buf[VW_FORMAT_LEN], uint64_t permille)
+{
+	if (permille == VW_UNKNOWN)
+		return "-";
+	snprintf(buf, VW_FORMAT_LEN, "%" PRIu64 ".%" PRIu64, permille / 10, permille % 10);
+	return buf;
+}
+
+static const char *count_text(char buf[VW_FORMAT_LEN], uint64_t count)
+{
+	return count == VW_UNKNOWN ? "-" : vw_format_count(buf, count);
+}
+
+static const char *cell_text(char buf[VW_FORMAT_LEN], const struct entry *e, enum column_id id)
+{
+	switch (id) {
+	case VM:
+		return or_dash(e->row.task.vm);
+	case DEVICE:
+		/* A task named with -t or -p serves no device; its name says more than a dash. */
+		if (e->row.task.role == VW_ROLE_VHOST_WORKER || *e->row.task.device)
+			return or_dash(e->row.task.device);
+		snprintf(buf, VW_FORMAT_LEN, "(%s)", e->row.task.comm);
+		return buf;
+	case TID:
+		snprintf(buf, VW_FORMAT_LEN, "%d", e->row.task.tid);
+		return buf;
+	case CPU:
+		if (e->row.cpu < 0)
+			return "-";
+		snprintf(buf, VW_FORMAT_LEN, "%d", e->row.cpu);
+		return buf;
+	case ONCPU:
+		return share_text(buf, e->cpu_permille);
+	case WAIT:
+		return share_text(buf, e->wait_permille);
+	case PENDING:
+		if (e->row.longest_pending_ns == VW_UNKNOWN)
+			return "-";
+		return vw_format_ns(buf, e->row.longest_pending_ns);
+	case SWITCHES:
+		return count_text(buf, e->switches);
+	case TX:
+		return count_text(buf, e->tx);
+	case RX:
+		return count_text(buf, e->rx);
+	default:
+		return "";
+	}
+}
+
 static unsigned int layout_width(const struct layout *l)
 {
 	unsigned int sum = 0, i;
@@ -202,11 +258,13 @@ static unsigned int at_most(unsigned int a, unsigned int b)
 static void widen(const struct vw_table *table, struct layout *l, unsigned int width)
 {
 	unsigned int vm = 0, device = 0, spare, more;
+	char buf[VW_FORMAT_LEN];
 	size_t i;
 
 	for (i = 0; i < table->n_shown; i++) {
-		unsigned int v = vw_text_columns(table->shown[i].row.task.vm);
-		unsigned int d = vw_text_columns(table->shown[i].row.task.device);
+		const struct entry *e = &table->shown[i];
+		unsigned int v = vw_text_columns(cell_text(buf, e, VM));
+		unsigned int d = vw_text_columns(cell_text(buf, e, DEVICE));
 
 		vm = v > vm ? v : vm;
 		device = d > device ? d : device;
@@ -236,58 +294,6 @@ static void choose_layout(const struct vw_table *table, unsigned int width, stru
 		l->width[drop_order[i]] = 0;
 	}
 	widen(table, l, width);
-}
-
-static const char *or_dash(const char *text)
-{
-	return *text ? text : "-";
-}
-
-static const char *share_text(char buf[VW_FORMAT_LEN], uint64_t permille)
-{
-	if (permille == VW_UNKNOWN)
-		return "-";
-	snprintf(buf, VW_FORMAT_LEN, "%" PRIu64 ".%" PRIu64, permille / 10, permille % 10);
-	return buf;
-}
-
-static const char *count_text(char buf[VW_FORMAT_LEN], uint64_t count)
-{
-	return count == VW_UNKNOWN ? "-" : vw_format_count(buf, count);
-}
-
-static const char *cell_text(char buf[VW_FORMAT_LEN], const struct entry *e, enum column_id id)
-{
-	switch (id) {
-	case VM:
-		return or_dash(e->row.task.vm);
-	case DEVICE:
-		return or_dash(e->row.task.device);
-	case TID:
-		snprintf(buf, VW_FORMAT_LEN, "%d", e->row.task.tid);
-		return buf;
-	case CPU:
-		if (e->row.cpu < 0)
-			return "-";
-		snprintf(buf, VW_FORMAT_LEN, "%d", e->row.cpu);
-		return buf;
-	case ONCPU:
-		return share_text(buf, e->cpu_permille);
-	case WAIT:
-		return share_text(buf, e->wait_permille);
-	case PENDING:
-		if (e->row.longest_pending_ns == VW_UNKNOWN)
-			return "-";
-		return vw_format_ns(buf, e->row.longest_pending_ns);
-	case SWITCHES:
-		return count_text(buf, e->switches);
-	case TX:
-		return count_text(buf, e->tx);
-	case RX:
-		return count_text(buf, e->rx);
-	default:
-		return "";
-	}
 }
 
 /* One line of cells; @e NULL: the titles. */
