@@ -98,11 +98,88 @@ $(O)/.deps: tests/need.sh
 	$(Q)sh tests/need.sh build
 	$(Q)touch $@
 
-clean: ## remove build/
+# --- tests -----------------------------------------------------------------------------------------
+
+SAN_CFLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SAN_OBJS := $(SRCS:user/%.c=$(O)/san/user/%.o)
+UNIT_SRCS := $(wildcard tests/unit/test_*.c)
+UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/unit/%)
+
+$(O)/san/user/%.o: user/%.c Makefile | $(O)/.deps $(O)/skel/core.skel.h
+	$(call msg,CC-SAN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(SAN_CFLAGS) $(WARN) -std=gnu11 -MMD -MP -c -o $@ $<
+
+$(O)/san/libvw.a: $(SAN_OBJS)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(O)/unit/fixture.o: tests/unit/fixture.c
+	$(call msg,CC-SAN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(SAN_CFLAGS) $(WARN) -std=gnu11 -MMD -MP -c -o $@ $<
+
+$(O)/unit/%: tests/unit/%.c $(O)/unit/fixture.o $(O)/san/libvw.a
+	$(call msg,UNIT,$@)
+	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(SAN_CFLAGS) $(WARN) -std=gnu11 -MMD -MP -MF $@.d -MT $@ \
+		-o $@ $< $(O)/unit/fixture.o $(O)/san/libvw.a $(LDLIBS) -lcmocka
+
+-include $(SAN_OBJS:.o=.d) $(UNIT_BINS:=.d)
+
+unit: $(UNIT_BINS)
+
+live-hog: $(O)/live/hog $(O)/live/hog.bpf.o
+
+$(O)/live/hog: tests/live/hog.c Makefile
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -std=gnu11 -o $@ $< $(LDLIBS)
+
+$(O)/live/hog.bpf.o: tests/live/hog.bpf.c Makefile
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+setup: ## install the Debian packages that a full check needs (root)
+	$(Q)sh tests/need.sh lab --install
+
+check: setup ## all tests in at most 30 minutes; root and QEMU for the live and lab tiers
+	$(Q)$(MAKE) STATIC=1 all unit live-hog $(O)/libvwcore.a man
+	$(Q)$(PYTHON) tests/check.py
+
+check-rootless: ## the tests that need neither root nor a kernel
+	$(Q)$(MAKE) all unit $(O)/libvwcore.a man
+	$(Q)$(PYTHON) tests/check.py --rootless
+
+check-long: setup ## check and all the rest: every variant and mode
+	$(Q)$(MAKE) STATIC=1 all unit live-hog $(O)/libvwcore.a man
+	$(Q)$(PYTHON) tests/check.py --long
+
+demo: setup ## the main job: catch a hogging worker in a VM, then show the fixed kernel
+	$(Q)$(MAKE) STATIC=1 all
+	$(Q)$(PYTHON) tests/lab/demo.py
+
+man: $(O)/vhostwatch.8
+
+$(O)/vhostwatch.8: docs/vhostwatch.8.scd
+	$(call msg,MAN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)scdoc < $< > $@
+
+# --- and the rest ----------------------------------------------------------------------------------
+
+install: all man ## program and man page to DESTDIR/PREFIX
+	install -D -m 755 $(O)/vhostwatch $(DESTDIR)$(PREFIX)/sbin/vhostwatch
+	install -D -m 644 $(O)/vhostwatch.8 $(DESTDIR)$(PREFIX)/share/man/man8/vhostwatch.8
+
+format: ## clang-format the C sources
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean: ## remove build/ (not the downloads in .cache/)
 	$(Q)rm -rf $(O)
 
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	@echo '  V=1 shows the commands, STATIC=1 adds build/vhostwatch-static, O=DIR builds elsewhere'
 
-.PHONY: all clean help
+.PHONY: all unit live-hog setup check check-rootless check-long demo man install format clean help

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Workers that come and go.  A worker gets its name after it is made, so the rename is the first moment
- * at which it can be told; both hooks are rare.
+ * Workers that come and go.  A worker gets its name after it is made, so the rename is the first
+ * moment at which it can be told; both hooks are rare.
  */
 #include "vw_core.bpf.h"
 #include <bpf/bpf_tracing.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The clock: looks at the running task where a CPU is busy, and reports the one that will not leave.
+ * The clock: looks at the running task where a CPU is busy, and reports the one that will not
+ * leave.
  *
- * The same look hangs on three hooks; the loader attaches one.  A look at an undisturbed CPU ends at
- * the count of runnable tasks.  A record is made when a stint becomes suspicious and then every
+ * The same look hangs on three hooks; the loader attaches one.  A look at an undisturbed CPU ends
+ * at the count of runnable tasks.  A record is made when a stint becomes suspicious and then every
  * vw_emit_ns while it lasts, so an open interval is told while it is open.
  */
 #include "vw_core.bpf.h"
@@ -16,7 +17,10 @@ static __always_inline void begin_stint(struct vw_stint *s, struct task_struct *
 	u64 held;
 
 	if (s->reported) {
-		/* It left unseen (no switch hook at guard level); it was last seen at its last look. */
+		/*
+		 * It left unseen (no switch hook at guard level); it was last seen at its last
+		 * look.
+		 */
 		vw_report_end(s, s->look_ts, NULL);
 	}
 	held = vw_task_oncpu(task, rq);
@@ -68,7 +72,9 @@ static __always_inline u8 suspicions(struct vw_stint *s, struct rq *rq, u64 now)
 	return why;
 }
 
-/* A watched task that was on its CPU already when it came to be watched: its time counts from now. */
+/*
+ * A watched task that was on its CPU already when it came to be watched: its time counts from now.
+ */
 static __always_inline void begin_totals(struct vw_stint *s, struct task_struct *task, u64 now)
 {
 	struct vw_abi_totals *t;

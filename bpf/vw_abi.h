@@ -2,8 +2,8 @@
 /*
  * The records that BPF programs send, and the maps' values: the only header both sides include.
  *
- * Fixed-width fields, no pointers, kinds are append-only.  Times are CLOCK_MONOTONIC nanoseconds unless
- * a field says otherwise; start_ns is CLOCK_BOOTTIME, as in /proc/PID/stat.
+ * Fixed-width fields, no pointers, kinds are append-only.  Times are CLOCK_MONOTONIC nanoseconds
+ * unless a field says otherwise; start_ns is CLOCK_BOOTTIME, as in /proc/PID/stat.
  */
 #ifndef VW_ABI_H
 #define VW_ABI_H
@@ -25,7 +25,7 @@ enum vw_abi_kind {
 };
 
 enum vw_abi_watch {
-	VW_WATCH_TASK = 1,    /* a worker or a task named by the user; set by user space */
+	VW_WATCH_TASK = 1, /* a worker or a task named by the user; set by user space */
 	VW_WATCH_SUSPECT = 2, /* holds a CPU right now; set by the clock, cleared by user space */
 };
 
@@ -39,7 +39,7 @@ enum vw_abi_resched {
 enum vw_abi_clock {
 	VW_ABI_CLOCK_NONE,
 	VW_ABI_CLOCK_LOCAL_TIMER, /* tp_btf/local_timer_entry */
-	VW_ABI_CLOCK_CPU_CLOCK,   /* per-CPU perf cpu-clock event */
+	VW_ABI_CLOCK_CPU_CLOCK, /* per-CPU perf cpu-clock event */
 	VW_ABI_CLOCK_STAT_RUNTIME, /* tp_btf/sched_stat_runtime */
 	VW_ABI_CLOCK_COUNT,
 };
@@ -70,7 +70,7 @@ struct vw_abi_waiter {
 };
 
 #define VW_STINT_FINAL 1 /* the task left the CPU at ts_ns */
-#define VW_STINT_RT 2    /* not in the fair class */
+#define VW_STINT_RT 2 /* not in the fair class */
 
 struct vw_rec_stint {
 	struct vw_rec_hdr hdr;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reading the scheduler's structures, whatever the kernel line; each guard names the commit behind it.
+ * Reading the scheduler's structures, whatever the kernel line; each guard names the commit behind
+ * it.
  *
- * All reads are probe reads: the run queue is walked without its lock, so a pointer may be stale and a
- * value may be from two moments.  Callers check what they get for sense.
+ * All reads are probe reads: the run queue is walked without its lock, so a pointer may be stale
+ * and a value may be from two moments.  Callers check what they get for sense.
  */
 #ifndef VW_CORE_BPF_H
 #define VW_CORE_BPF_H
@@ -17,8 +18,8 @@
 #define VW_SANE_NS (365ULL * 86400 * 1000000000)
 
 /*
- * The `runqueues` symbol needs KALLSYMS_ALL; the way through the task's own queue works everywhere and
- * is also set for real-time tasks (set_task_rq()).
+ * The `runqueues` symbol needs KALLSYMS_ALL; the way through the task's own queue works everywhere
+ * and is also set for real-time tasks (set_task_rq()).
  */
 static __always_inline struct rq *vw_task_rq(struct task_struct *task)
 {
@@ -53,7 +54,8 @@ static __always_inline void vw_task_fill(struct vw_abi_task *dst, struct task_st
 	dst->tid = BPF_CORE_READ(task, pid);
 	dst->tgid = BPF_CORE_READ(task, tgid);
 	dst->flags = BPF_CORE_READ(task, flags);
-	dst->weight = BPF_CORE_READ(task, se.load.weight) >> 10; /* SCHED_FIXEDPOINT_SHIFT, 64 bit */
+	dst->weight = BPF_CORE_READ(task, se.load.weight) >>
+		      10; /* SCHED_FIXEDPOINT_SHIFT, 64 bit */
 	dst->start_ns = BPF_CORE_READ(task, start_boottime);
 	bpf_core_read_str(dst->comm, sizeof(dst->comm), &task->comm);
 }

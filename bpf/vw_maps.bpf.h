@@ -13,9 +13,9 @@
 
 /* What the clock remembers of the task that holds this CPU. */
 struct vw_stint {
-	u64 pcount;   /* arrivals of the task so far: a new one is a new stint */
+	u64 pcount; /* arrivals of the task so far: a new one is a new stint */
 	u64 start_ts; /* the stint began; estimated from the run queue's clock at the first look */
-	u64 look_ts;  /* last look */
+	u64 look_ts; /* last look */
 	u64 pending_ts; /* first look that saw the full request; 0 none */
 	u64 emit_ts;
 	u32 tid;
@@ -66,9 +66,9 @@ struct {
 /* A walk along a run queue; kernel addresses as numbers. */
 struct vw_walk {
 	u64 head, node;
-	u64 clock;  /* of the queue */
+	u64 clock; /* of the queue */
 	u64 oldest; /* the longest wait, throttled tasks left out */
-	u32 skip;   /* tid of the running task */
+	u32 skip; /* tid of the running task */
 	u32 n;
 	u32 fill; /* keep the waiters too */
 	u32 pad;
@@ -83,14 +83,14 @@ struct {
 } vw_walks __weak SEC(".maps");
 
 /* Settings; the loader writes them before load. */
-extern const volatile __u64 vw_threshold_ns;   /* T */
-extern const volatile __u64 vw_emit_ns;        /* between two records of one stint */
-extern const volatile __u64 vw_tick_ns;        /* period of the clock */
-extern const volatile __u64 vw_busy_ns;        /* a stint of a watched task with nobody waiting */
-extern const volatile __u32 vw_pending_looks;  /* looks with the request pending that T takes */
-extern const volatile __u32 vw_stint_looks;    /* looks that 2 T take */
-extern const volatile __u64 vw_tif_full;       /* mask of TIF_NEED_RESCHED; 0: not known here */
-extern const volatile __u64 vw_tif_lazy;       /* mask of TIF_NEED_RESCHED_LAZY; 0: none */
+extern const volatile __u64 vw_threshold_ns; /* T */
+extern const volatile __u64 vw_emit_ns; /* between two records of one stint */
+extern const volatile __u64 vw_tick_ns; /* period of the clock */
+extern const volatile __u64 vw_busy_ns; /* a stint of a watched task with nobody waiting */
+extern const volatile __u32 vw_pending_looks; /* looks with the request pending that T takes */
+extern const volatile __u32 vw_stint_looks; /* looks that 2 T take */
+extern const volatile __u64 vw_tif_full; /* mask of TIF_NEED_RESCHED; 0: not known here */
+extern const volatile __u64 vw_tif_lazy; /* mask of TIF_NEED_RESCHED_LAZY; 0: none */
 
 /* Set once everything is attached: half-attached programs say nothing. */
 extern __u32 vw_active;
@@ -128,8 +128,8 @@ static __always_inline void *vw_reserve(u32 size, u16 kind, u64 ts)
 }
 
 /*
- * Never wakes the reader: a wake-up from a hogged CPU may queue the reader behind the hog.  The reader
- * looks on a timer of its own.
+ * Never wakes the reader: a wake-up from a hogged CPU may queue the reader behind the hog.  The
+ * reader looks on a timer of its own.
  */
 static __always_inline void vw_submit(void *record)
 {

@@ -21,8 +21,11 @@ static __always_inline void vw_report_fill(struct vw_rec_stint *rec, struct vw_s
 	rec->pad = 0;
 }
 
-/* A record with the queue and the kernel stack of the running task; @ctx NULL leaves the stack out. */
-static __always_inline void vw_report(void *ctx, struct vw_stint *s, struct rq *rq, u64 ts, u8 flags)
+/*
+ * A record with the queue and the kernel stack of the running task; @ctx NULL leaves the stack out.
+ */
+static __always_inline void vw_report(void *ctx, struct vw_stint *s, struct rq *rq, u64 ts,
+				      u8 flags)
 {
 	struct vw_walk *walk = rq ? vw_walk_queue(rq, s->tid, true) : NULL;
 	struct vw_rec_stint *rec = vw_reserve(sizeof(*rec), VW_REC_STINT, ts);

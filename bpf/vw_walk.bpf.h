@@ -15,7 +15,8 @@ static __always_inline void vw_walk_keep(struct vw_walk *walk, struct task_struc
 	if (slot >= VW_ABI_WAITERS) {
 		slot = 0;
 		for (i = 1; i < VW_ABI_WAITERS; i++)
-			if (walk->waiters[i].wait_ns < walk->waiters[slot & (VW_ABI_WAITERS - 1)].wait_ns)
+			if (walk->waiters[i].wait_ns <
+			    walk->waiters[slot & (VW_ABI_WAITERS - 1)].wait_ns)
 				slot = i;
 		if (walk->waiters[slot & (VW_ABI_WAITERS - 1)].wait_ns >= wait)
 			return;
@@ -62,8 +63,9 @@ static long vw_walk_step(u32 i, void *unused)
 }
 
 /*
- * Walks @rq's list of fair tasks, @skip (the running one) left out.  The result, with the waiters if @fill,
- * is this CPU's until the next walk.  Callers have interrupts off.  NULL never in practice.
+ * Walks @rq's list of fair tasks, @skip (the running one) left out.  The result, with the waiters
+ * if @fill, is this CPU's until the next walk.  Callers have interrupts off.  NULL never in
+ * practice.
  */
 static __noinline struct vw_walk *vw_walk_queue(struct rq *rq, u32 skip, bool fill)
 {

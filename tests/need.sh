@@ -4,10 +4,10 @@
 # line; with --install and as root it installs it, saying so first.  Exit 0 when nothing is missing.
 set -eu
 
-build="clang:clang llvm-strip:llvm bpftool:bpftool gcc:gcc ar:binutils pkg-config:pkg-config \
+build="make:make clang:clang llvm-strip:llvm bpftool:bpftool gcc:gcc ar:binutils pkg-config:pkg-config \
 	pc/libbpf:libbpf-dev pc/libelf:libelf-dev pc/zlib:zlib1g-dev pc/jansson:libjansson-dev \
 	pc/libcap:libcap-dev pc/ncursesw:libncurses-dev inc/uthash.h:uthash-dev"
-check="pc/cmocka:libcmocka-dev ctags:universal-ctags clang-format:clang-format python3:python3 \
+check="shellcheck:shellcheck git:git setpriv:util-linux pc/cmocka:libcmocka-dev ctags:universal-ctags clang-format:clang-format python3:python3 \
 	tmux:tmux scdoc:scdoc gzip:gzip"
 lab="qemu-system-x86_64:qemu-system-x86 busybox:busybox-static cpio:cpio pahole:dwarves bc:bc \
 	flex:flex bison:bison depmod:kmod xz:xz-utils zstd:zstd patch:patch \

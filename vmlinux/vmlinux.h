@@ -2,8 +2,8 @@
 /*
  * The kernel types that vhostwatch reads, and of each only the fields in use.
  *
- * Kept by hand: offsets come from the running kernel (CO-RE), so order and padding mean nothing here
- * and one header serves every line and architecture.  tests/btf.py checks each field against
+ * Kept by hand: offsets come from the running kernel (CO-RE), so order and padding mean nothing
+ * here and one header serves every line and architecture.  tests/btf.py checks each field against
  * real BTF.  A field that not every kernel has lives in a flavour (name___what) and must be guarded
  * with bpf_core_field_exists().
  */

@@ -302,7 +302,7 @@ static void test_odd_links(void **state)
 	struct env *env = *state;
 
 	add_qemu(env, PID, NULL);
-	fixture_fd(&env->f, PID, 3, "/home/x/dev/vhost-net", NULL);
+	fixture_fd(&env->f, PID, 3, "/srv/x/dev/vhost-net", NULL);
 	fixture_fd(&env->f, PID, 4, "/dev/vhost-network", NULL);
 	fixture_fd(&env->f, PID, 5, "/dev/vhost-net-a-name-that-is-much-longer-than-any-that-is-"
 		   "looked-for-here-and-more", NULL);

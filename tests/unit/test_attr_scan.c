@@ -234,7 +234,9 @@ static void test_placement(void **state)
 		.pid = 2920, .tid = 2943, .comm = "CPU 3/KVM", .cpus_allowed = "14",
 	};
 	struct fixture_task scattered = worker;
+	char list[4 * VW_CPULIST_LEN] = "0";
 	struct vw_task task;
+	int i;
 
 	add_qemu(env, 2920, "web01");
 	fixture_task(&env->f, &worker);
@@ -248,8 +250,9 @@ static void test_placement(void **state)
 	assert_int_equal(task.owner_pid, 2920);
 	assert_string_equal(task.vm, "web01");
 	/* Half a list would be another list. */
-	scattered.cpus_allowed =
-		"0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,52,54";
+	for (i = 2; strlen(list) < VW_CPULIST_LEN; i += 2)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), ",%d", i);
+	scattered.cpus_allowed = list;
 	fixture_task(&env->f, &scattered);
 	scan(env, 1);
 	assert_string_equal(env->seen.tasks[0].cpus_allowed, "");

@@ -159,7 +159,7 @@ static void test_order(void **state)
 	static const char *const want[] = { "vm3", "vm1", "vm0", "vm4", "vm2", "vm5" };
 	struct vw_table *table = vw_table_new();
 	struct vw_lines lines = { 0 };
-	char vm[8];
+	char vm[16];
 	int i, round;
 
 	for (round = 0; round < 2; round++) {

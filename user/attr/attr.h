@@ -26,7 +26,7 @@ enum vw_worker_kind {
 	VW_WORKER_NOT,
 	VW_WORKER_KTHREAD, /* a kernel thread; until 6.3, and again as an option */
 	VW_WORKER_PROCESS, /* a process of its own, child of its owner; 6.4 release candidates */
-	VW_WORKER_THREAD,  /* a thread of its owner; since 6.4 */
+	VW_WORKER_THREAD, /* a thread of its owner; since 6.4 */
 };
 
 enum vw_worker_kind vw_attr_worker_kind(const struct vw_task *task);
@@ -57,14 +57,14 @@ int vw_attr_threads(struct vw_attr *attr, int32_t pid,
 
 /* What /proc counts for a task. Fields not known are VW_UNKNOWN. */
 struct vw_proc_counters {
-	char state;          /* R, S, D, ... */
-	int32_t cpu;         /* last CPU */
-	uint64_t run_ns;     /* schedstat: on CPU, without the running tick */
-	uint64_t delay_ns;   /* schedstat: waited; added up only when the task gets the CPU */
-	uint64_t slices;     /* schedstat: times it got the CPU */
+	char state; /* R, S, D, ... */
+	int32_t cpu; /* last CPU */
+	uint64_t run_ns; /* schedstat: on CPU, without the running tick */
+	uint64_t delay_ns; /* schedstat: waited; added up only when the task gets the CPU */
+	uint64_t slices; /* schedstat: times it got the CPU */
 	uint64_t voluntary, involuntary; /* context switches */
 	uint64_t migrations;
-	bool rt;             /* of a real-time class */
+	bool rt; /* of a real-time class */
 };
 /* -ESRCH when the task is gone or its start time is not @task's. */
 int vw_attr_counters(struct vw_attr *attr, const struct vw_task *task,

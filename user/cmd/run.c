@@ -141,7 +141,9 @@ static void on_row(void *ctx, const struct vw_worker_row *row)
 	run->sink->ops->worker(run->sink, row);
 }
 
-/* The signals that end a run, as a descriptor to wait on; SIGPIPE shows as a write error instead. */
+/*
+ * The signals that end a run, as a descriptor to wait on; SIGPIPE shows as a write error instead.
+ */
 static int open_signals(void)
 {
 	sigset_t set;
@@ -193,7 +195,9 @@ static int loop(struct run *run, int signals, uint64_t poll_ns, bool rows)
 		now = vw_clock_now();
 		if (now >= next || now >= end) {
 			show_interval(run, rows, now);
-			/* After a pause as long as several intervals there is one row, not several. */
+			/*
+			 * After a pause as long as several intervals there is one row, not several.
+			 */
 			next = now >= next ? now + o->interval_ns : next;
 		}
 		err = err ?: run->sink->ops->flush(run->sink);
@@ -212,14 +216,15 @@ static enum vw_verdict verdict_of(const struct vw_run_result *r)
 	return r->worst.severity == VW_CRITICAL ? VW_VERDICT_CRITICAL : VW_VERDICT_WARNING;
 }
 
-static int run_opened(struct run *run, struct vw_header *header, const struct vw_live_config *config,
-		      bool rows, int signals)
+static int run_opened(struct run *run, struct vw_header *header,
+		      const struct vw_live_config *config, bool rows, int signals)
 {
 	struct vw_detect_config detect = {
 		.threshold_ns = config->threshold_ns,
 		.tick_ns = header->host.hz ? VW_NS_PER_SEC / header->host.hz : 4 * VW_NS_PER_MS,
 		/* Records come ten a second; what is silent for longer than three reads is over. */
-		.stale_ns = 3 * config->poll_ns > VW_NS_PER_SEC ? 3 * config->poll_ns : VW_NS_PER_SEC,
+		.stale_ns = 3 * config->poll_ns > VW_NS_PER_SEC ? 3 * config->poll_ns :
+								  VW_NS_PER_SEC,
 		.host = header->host,
 	};
 	struct vw_run_result *r = run->result;
@@ -254,7 +259,8 @@ int vw_run_live(const struct vw_options *options, struct vw_sink *sink, bool row
 	vw_run_config(options, &config);
 	signals = open_signals();
 	if (signals < 0)
-		return vw_error_set(e, signals, "io", "cannot wait for signals: %s", strerror(-signals));
+		return vw_error_set(e, signals, "io", "cannot wait for signals: %s",
+				    strerror(-signals));
 	err = vw_live_open(&config, &header, &run.live, e);
 	if (err)
 		goto out;

@@ -12,13 +12,13 @@ struct vw_run_result {
 	struct vw_summary summary;
 	bool has_worst;
 	struct vw_finding worst; /* the gravest, of those the longest */
-	uint32_t workers;        /* seen */
+	uint32_t workers; /* seen */
 };
 
 /*
- * Runs until the duration is over, ^C, SIGTERM, or q on the screen.  @sink gets all of it; with @rows also
- * the workers each interval.  0, or a negative errno with @e filled; what was found until then has been
- * shown.
+ * Runs until the duration is over, ^C, SIGTERM, or q on the screen.  @sink gets all of it; with
+ * @rows also the workers each interval.  0, or a negative errno with @e filled; what was found
+ * until then has been shown.
  */
 int vw_run_live(const struct vw_options *options, struct vw_sink *sink, bool rows,
 		struct vw_run_result *ret, struct vw_error *e);

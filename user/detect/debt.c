@@ -2,8 +2,8 @@
 #include "detect/debt.h"
 
 /*
- * Measured on 6.1 and 6.12 after 5 s of starvation: the loser ran alone for about 5 s.  A quarter more covers
- * the weight of a task of another nice value near 0 and the ticks at both ends.
+ * Measured on 6.1 and 6.12 after 5 s of starvation: the loser ran alone for about 5 s.  A quarter
+ * more covers the weight of a task of another nice value near 0 and the ticks at both ends.
  */
 static uint64_t with_margin(uint64_t amount_ns)
 {
@@ -32,8 +32,8 @@ void vw_debts_add(struct vw_debts *debts, int32_t creditor, int32_t debtor, uint
 	debts->slots[slot].until_ns = ts_ns + 2 * with_margin(amount_ns);
 }
 
-bool vw_debts_excuse(const struct vw_debts *debts, int32_t creditor, int32_t debtor, uint64_t wait_ns,
-		     uint64_t ts_ns)
+bool vw_debts_excuse(const struct vw_debts *debts, int32_t creditor, int32_t debtor,
+		     uint64_t wait_ns, uint64_t ts_ns)
 {
 	unsigned int i;
 

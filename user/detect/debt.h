@@ -2,8 +2,8 @@
 /*
  * What a starved task is owed.
  *
- * When a hog lets go, a fair scheduler pays its victims back: they run and the hog waits, for about as long as
- * they had waited, without any request pending.  That wait is no new starvation.
+ * When a hog lets go, a fair scheduler pays its victims back: they run and the hog waits, for about
+ * as long as they had waited, without any request pending.  That wait is no new starvation.
  */
 #ifndef VW_DETECT_DEBT_H
 #define VW_DETECT_DEBT_H
@@ -25,7 +25,7 @@ void vw_debts_add(struct vw_debts *debts, int32_t creditor, int32_t debtor, uint
 		  uint64_t ts_ns);
 
 /* True when a wait of @wait_ns of @debtor, while @creditor runs, only pays what is owed. */
-bool vw_debts_excuse(const struct vw_debts *debts, int32_t creditor, int32_t debtor, uint64_t wait_ns,
-		     uint64_t ts_ns);
+bool vw_debts_excuse(const struct vw_debts *debts, int32_t creditor, int32_t debtor,
+		     uint64_t wait_ns, uint64_t ts_ns);
 
 #endif

@@ -10,7 +10,8 @@ struct vw_detect {
 	struct vw_hog *hog;
 };
 
-struct vw_detect *vw_detect_create(const struct vw_detect_config *config, vw_emit_fn emit, void *ctx)
+struct vw_detect *vw_detect_create(const struct vw_detect_config *config, vw_emit_fn emit,
+				   void *ctx)
 {
 	struct vw_detect *set = calloc(1, sizeof(*set));
 

@@ -16,14 +16,15 @@ typedef void (*vw_emit_fn)(void *ctx, const struct vw_finding *finding);
 
 struct vw_detect_config {
 	uint64_t threshold_ns; /* T of docs/FORMATS, default 10 ms */
-	uint64_t tick_ns;      /* period of the clock that makes the looks */
-	uint64_t stale_ns;     /* an open finding not seen for so long is closed where it was last seen */
-	struct vw_host host;   /* remedies must be true on it */
+	uint64_t tick_ns; /* period of the clock that makes the looks */
+	uint64_t stale_ns; /* an open finding unseen for so long is closed where last seen */
+	struct vw_host host; /* remedies must be true on it */
 };
 
 struct vw_detect;
 
-struct vw_detect *vw_detect_create(const struct vw_detect_config *config, vw_emit_fn emit, void *ctx);
+struct vw_detect *vw_detect_create(const struct vw_detect_config *config, vw_emit_fn emit,
+				   void *ctx);
 /* 0 or -ENOMEM. */
 int vw_detect_feed(struct vw_detect *set, const struct vw_obs *obs);
 /* Time has come to @ts_ns: re-emits what is open, closes what is stale. */

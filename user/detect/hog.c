@@ -85,8 +85,9 @@ static bool is_watched(const struct vw_hog *hog, int32_t tid)
 }
 
 /*
- * The wait that counts against a stint with no request pending: the longest of those that a fair scheduler
- * should have ended.  A light task rightly waits longer behind a heavy one, in the ratio of their weights.
+ * The wait that counts against a stint with no request pending: the longest of those that a fair
+ * scheduler should have ended.  A light task rightly waits longer behind a heavy one, in the ratio
+ * of their weights.
  */
 static uint64_t unfair_wait(const struct vw_hog *hog, const struct vw_obs_stint *s, uint64_t ts)
 {
@@ -168,7 +169,8 @@ static struct verdict judge(const struct vw_hog *hog, const struct vw_obs_stint 
 	return v;
 }
 
-static enum vw_severity severity_of(const struct vw_hog *hog, enum vw_kind kind, uint64_t duration_ns)
+static enum vw_severity severity_of(const struct vw_hog *hog, enum vw_kind kind,
+				    uint64_t duration_ns)
 {
 	uint64_t critical = hog->config.threshold_ns * (kind == VW_STARVED_TASK ? 20 : 10);
 

@@ -87,7 +87,8 @@ static void put_message(struct line *l, const struct vw_finding *f)
 		    vw_format_ns(pending, e->resched_pending_ns));
 		break;
 	case VW_CAUSE_SOFTIRQ_IN_WORKER:
-		put(l, "with a reschedule request pending for %s, mostly in softirqs that interrupted it",
+		put(l,
+		    "with a reschedule request pending for %s, mostly in softirqs that interrupted it",
 		    vw_format_ns(pending, e->resched_pending_ns));
 		break;
 	case VW_CAUSE_SCHEDULER_NO_REQUEST:
@@ -123,23 +124,27 @@ static void put_pinning(struct line *l, const struct vw_finding *f)
 	    l->used ? ";" : "", a);
 }
 
-static void put_ignores_resched(struct line *l, const struct vw_finding *f, const struct vw_host *host)
+static void put_ignores_resched(struct line *l, const struct vw_finding *f,
+				const struct vw_host *host)
 {
 	bool worker = f->culprit.role == VW_ROLE_VHOST_WORKER;
 
 	if (host->preempt == VW_PREEMPT_FULL || host->preempt == VW_PREEMPT_LAZY) {
-		put(l, "this kernel preempts kernel code, so the task sits where preemption or softirqs are "
-		       "disabled; evidence.stack says where");
+		put(l,
+		    "this kernel preempts kernel code, so the task sits where preemption or softirqs are "
+		    "disabled; evidence.stack says where");
 		return;
 	}
 	if (worker)
-		put(l, "this worker does not yield between pieces of work: run a kernel whose vhost loop calls "
-		       "cond_resched() there");
+		put(l,
+		    "this worker does not yield between pieces of work: run a kernel whose vhost loop calls "
+		    "cond_resched() there");
 	else
 		put(l, "find the loop without cond_resched() in evidence.stack");
 	if (host->preempt_switchable && host->preempt != VW_PREEMPT_UNKNOWN)
-		put(l, "; until then `echo full > /sys/kernel/debug/sched/preempt` ends it at once, without a "
-		       "reboot");
+		put(l,
+		    "; until then `echo full > /sys/kernel/debug/sched/preempt` ends it at once, without a "
+		    "reboot");
 	else if (host->preempt_switchable)
 		put(l, "; if the preemption mode is none or voluntary, `echo full > "
 		       "/sys/kernel/debug/sched/preempt` ends it without a reboot");
@@ -152,16 +157,20 @@ static void put_remedy(struct line *l, const struct vw_finding *f, const struct 
 		put_ignores_resched(l, f, host);
 		break;
 	case VW_CAUSE_SOFTIRQ_IN_WORKER:
-		put(l, "move the interrupts or RPS of CPU %d elsewhere (/proc/irq/*/smp_affinity, rps_cpus)",
+		put(l,
+		    "move the interrupts or RPS of CPU %d elsewhere (/proc/irq/*/smp_affinity, rps_cpus)",
 		    f->cpu);
 		break;
 	case VW_CAUSE_SCHEDULER_NO_REQUEST:
-		put(l, "a change in the hog would not help, as nobody asked it to yield: compare nice values and "
-		       "cpu.weight of the two, or move one to another CPU");
+		put(l,
+		    "a change in the hog would not help, as nobody asked it to yield: compare nice values and "
+		    "cpu.weight of the two, or move one to another CPU");
 		break;
 	case VW_CAUSE_LAZY_PREEMPTION:
-		put(l, "the lazy request should have become a full one at the next tick: see whether CPU %d "
-		       "has its tick (nohz_full)", f->cpu);
+		put(l,
+		    "the lazy request should have become a full one at the next tick: see whether CPU %d "
+		    "has its tick (nohz_full)",
+		    f->cpu);
 		break;
 	default:
 		break;

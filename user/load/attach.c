@@ -51,7 +51,10 @@ static int send_answer(int sock, const struct answer *answer, int fd)
 	return sendmsg(sock, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* The whole life of the child.  It keeps only what it needs: a child that hangs must hold no other hook. */
+/*
+ * The whole life of the child.  It keeps only what it needs: a child that hangs must hold no other
+ * hook.
+ */
 static void attach_all(int sock, const int *prog_fds, unsigned int n)
 {
 	struct answer answer;
@@ -127,7 +130,9 @@ static bool take_answer(struct vw_attach *a)
 	} control;
 	struct answer answer;
 	struct iovec iov = { .iov_base = &answer, .iov_len = sizeof(answer) };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf,
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control.buf,
 			      .msg_controllen = sizeof(control.buf) };
 	struct cmsghdr *cmsg;
 	int fd = -1;
@@ -199,7 +204,10 @@ void vw_attach_free(struct vw_attach *a)
 		vw_attach_drop(a, i);
 	if (a->sock >= 0) {
 		close(a->sock);
-		/* It dies once the kernel lets it; nobody waits for that, and it holds no hook of ours. */
+		/*
+		 * It dies once the kernel lets it; nobody waits for that, and it holds no hook of
+		 * ours.
+		 */
 		kill(a->child, SIGKILL);
 	}
 	free(a);

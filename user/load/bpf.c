@@ -34,7 +34,9 @@ struct vw_bpf {
 	void (*fn)(void *ctx, const struct vw_rec_hdr *hdr); /* of the drain under way */
 	void *ctx;
 	int drained;
-	/* Watched tasks a slot; two tasks may share one, so it empties only with the last of them. */
+	/*
+	 * Watched tasks a slot; two tasks may share one, so it empties only with the last of them.
+	 */
 	uint16_t refs[VW_ABI_WATCH_SLOTS];
 };
 
@@ -64,7 +66,8 @@ static int on_record(void *ctx, void *data, size_t size)
 static void choose_programs(struct core *skel, const struct vw_plan *plan,
 			    const struct vw_features *f)
 {
-	bpf_program__set_autoload(skel->progs.vw_local_timer, plan->clock == VW_PLAN_CLOCK_LOCAL_TIMER);
+	bpf_program__set_autoload(skel->progs.vw_local_timer,
+				  plan->clock == VW_PLAN_CLOCK_LOCAL_TIMER);
 	/* Also the way out when tracepoints cannot be attached. */
 	bpf_program__set_autoload(skel->progs.vw_cpu_clock, f->perf_cpu_clock);
 	bpf_program__set_autoload(skel->progs.vw_stat_runtime,
@@ -99,7 +102,10 @@ static void detach_cpu_clock(struct vw_bpf *bpf)
 	bpf->n_perf_links = 0;
 }
 
-/* A cpu-clock event on each CPU that is online; one that cannot be opened fails the hook as a whole. */
+/*
+ * A cpu-clock event on each CPU that is online; one that cannot be opened fails the hook as a
+ * whole.
+ */
 static int attach_cpu_clock(struct vw_bpf *bpf, uint64_t period_ns)
 {
 	struct perf_event_attr attr = {
@@ -184,8 +190,8 @@ static bool take_tracepoints(struct vw_bpf *bpf, uint64_t wait_ns)
 }
 
 /* Strikes what was refused, and says so with -EAGAIN. */
-static int strike_refused(const struct vw_bpf *bpf, const struct vw_plan *plan, struct vw_features *f,
-			  int *ret_cause)
+static int strike_refused(const struct vw_bpf *bpf, const struct vw_plan *plan,
+			  struct vw_features *f, int *ret_cause)
 {
 	bool *features[TP_COUNT] = {
 		[TP_RENAME] = &f->tp_task_rename,
@@ -208,8 +214,8 @@ static int strike_refused(const struct vw_bpf *bpf, const struct vw_plan *plan, 
 }
 
 /*
- * Attaches the plan.  Where tracepoints keep us waiting, the plan becomes the one without them (the program of
- * the cpu-clock event is always loaded too).
+ * Attaches the plan.  Where tracepoints keep us waiting, the plan becomes the one without them (the
+ * program of the cpu-clock event is always loaded too).
  */
 static int attach(struct vw_bpf *bpf, const struct vw_bpf_config *config, struct vw_plan *plan,
 		  struct vw_features *f, int *ret_cause)
@@ -251,8 +257,9 @@ void vw_bpf_close(struct vw_bpf *bpf)
 }
 
 /*
- * One try with one plan.  -EAGAIN when a hook was struck and another plan may work.  A load that fails does
- * not say which program did it, so the clock, the one that differs between plans, is struck.
+ * One try with one plan.  -EAGAIN when a hook was struck and another plan may work.  A load that
+ * fails does not say which program did it, so the clock, the one that differs between plans, is
+ * struck.
  */
 static int try_plan(const struct vw_bpf_config *config, struct vw_features *f, struct vw_plan *plan,
 		    struct vw_bpf **ret_bpf, int *ret_cause)
@@ -311,20 +318,24 @@ int vw_bpf_open(const struct vw_bpf_config *config, struct vw_features *features
 			break;
 	}
 	if (err == -ENOTSUP && features->tracepoints_wait)
-		return vw_error_set(e, err, "no_clock",
-				    "the clock asked for cannot be attached while a CPU is hogged: attaching waits "
-				    "for an RCU grace period and none ends; use --clock cpu_clock or auto");
+		return vw_error_set(
+			e, err, "no_clock",
+			"the clock asked for cannot be attached while a CPU is hogged: attaching waits "
+			"for an RCU grace period and none ends; use --clock cpu_clock or auto");
 	if (err && err != -ENOTSUP)
-		return vw_error_set(e, err, err == -ENOMEM ? "memory" : "bpf",
-				    "the BPF programs cannot be set up: %s; -v shows the kernel's own words",
-				    strerror(-err));
+		return vw_error_set(
+			e, err, err == -ENOMEM ? "memory" : "bpf",
+			"the BPF programs cannot be set up: %s; -v shows the kernel's own words",
+			strerror(-err));
 	*ret_plan = plan;
 	if (!err && plan.clock != VW_PLAN_CLOCK_PROCFS)
 		return 0;
-	return vw_error_set(e, -ENOTSUP, features->btf ? "no_clock" : "no_btf",
-			    "no BPF clock can be attached here (%s); -v shows the kernel's own words",
-			    !features->btf ? "the kernel has no BTF" :
-			    cause ? strerror(-cause) : "the hook does not exist");
+	return vw_error_set(
+		e, -ENOTSUP, features->btf ? "no_clock" : "no_btf",
+		"no BPF clock can be attached here (%s); -v shows the kernel's own words",
+		!features->btf ? "the kernel has no BTF" :
+		cause	       ? strerror(-cause) :
+				 "the hook does not exist");
 }
 
 int vw_bpf_drain(struct vw_bpf *bpf, void (*fn)(void *ctx, const struct vw_rec_hdr *hdr), void *ctx)

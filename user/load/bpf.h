@@ -2,8 +2,8 @@
 /*
  * The BPF side as one object: open with a plan, load, attach, activate; then drain and watch.
  *
- * All calls from one thread.  A hook that is refused is a normal event: it is struck from the features, a
- * new plan is made, and the header's hooks say so.
+ * All calls from one thread.  A hook that is refused is a normal event: it is struck from the
+ * features, a new plan is made, and the header's hooks say so.
  */
 #ifndef VW_LOAD_BPF_H
 #define VW_LOAD_BPF_H
@@ -17,20 +17,22 @@ struct vw_bpf_config {
 	struct vw_plan_wanted wanted;
 	uint64_t threshold_ns;
 	uint64_t emit_ns; /* between two records of one stint */
-	bool verbose;     /* libbpf's own log to stderr */
+	bool verbose; /* libbpf's own log to stderr */
 };
 
 /*
- * Loads, attaches and activates what @features offers, striking from it what was refused.  On success
- * *@ret_plan is the plan in force.  -ENOTSUP when no BPF clock works here (then *@ret_plan is the plan
- * without BPF, and @e says why); other errors are of the rights or of memory, told in @e.
+ * Loads, attaches and activates what @features offers, striking from it what was refused.  On
+ * success *@ret_plan is the plan in force.  -ENOTSUP when no BPF clock works here (then *@ret_plan
+ * is the plan without BPF, and @e says why); other errors are of the rights or of memory, told in
+ * @e.
  */
 int vw_bpf_open(const struct vw_bpf_config *config, struct vw_features *features,
 		struct vw_plan *ret_plan, struct vw_bpf **ret_bpf, struct vw_error *e);
 void vw_bpf_close(struct vw_bpf *bpf);
 
 /* Calls @fn for each record waiting, in order per CPU.  Their number, or a negative errno. */
-int vw_bpf_drain(struct vw_bpf *bpf, void (*fn)(void *ctx, const struct vw_rec_hdr *hdr), void *ctx);
+int vw_bpf_drain(struct vw_bpf *bpf, void (*fn)(void *ctx, const struct vw_rec_hdr *hdr),
+		 void *ctx);
 
 /* Starts or ends watching (tid, start): totals, exit and busy records.  0, -E2BIG when full. */
 int vw_bpf_watch(struct vw_bpf *bpf, int32_t tid, uint64_t start_ns);

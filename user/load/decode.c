@@ -76,7 +76,8 @@ static bool cpu_irq_time(struct vw_decode *d, uint32_t cpu, uint64_t *irq_ns, ui
 		return false;
 	}
 	while (!found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "cpu%u %*u %*u %*u %*u %*u %llu %llu", &n, &irq, &softirq) == 3 &&
+		found = sscanf(line, "cpu%u %*u %*u %*u %*u %*u %llu %llu", &n, &irq, &softirq) ==
+				3 &&
 			n == cpu;
 	fclose(file);
 	if (!found)
@@ -115,7 +116,8 @@ static bool is_irq_entry(const char *name)
 	return strstr(name, "apic_timer_interrupt") || !strcmp(name, "el1h_64_irq");
 }
 
-static void decode_stack(struct vw_decode *d, const struct vw_rec_stint *rec, struct vw_obs_stint *s)
+static void decode_stack(struct vw_decode *d, const struct vw_rec_stint *rec,
+			 struct vw_obs_stint *s)
 {
 	unsigned int i, first = 0, n = rec->n_stack < VW_ABI_FRAMES ? rec->n_stack : VW_ABI_FRAMES;
 	const char *names[VW_ABI_FRAMES];

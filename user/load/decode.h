@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* BPF stint records into observations: names for clocks and addresses, softirq shares, sorted waiters. */
+/*
+ * BPF stint records into observations: names for clocks and addresses, softirq shares, sorted
+ * waiters.
+ */
 #ifndef VW_LOAD_DECODE_H
 #define VW_LOAD_DECODE_H
 

@@ -200,20 +200,27 @@ void vw_features_probe(struct vw_features *f, int proc_fd, int sys_fd)
 int vw_features_may_load(const struct vw_features *f, struct vw_error *e)
 {
 	if (f->lockdown == VW_LOCKDOWN_CONFIDENTIALITY)
-		return vw_error_set(e, -EPERM, "lockdown",
-				    "kernel lockdown is at confidentiality, which forbids BPF to read the kernel; "
-				    "boot with lockdown=integrity, or use --clock procfs");
+		return vw_error_set(
+			e, -EPERM, "lockdown",
+			"kernel lockdown is at confidentiality, which forbids BPF to read the kernel; "
+			"boot with lockdown=integrity, or use --clock procfs");
 	if (!f->cap_bpf || !f->cap_perfmon)
-		return vw_error_set(e, -EPERM, "capability",
-				    "loading BPF needs CAP_BPF and CAP_PERFMON and this process lacks %s; "
-				    "run as root or grant both, or use --clock procfs",
-				    f->cap_bpf ? "CAP_PERFMON" : f->cap_perfmon ? "CAP_BPF" : "both");
-	/* From 5.11 on BPF memory is charged to the cgroup, not to RLIMIT_MEMLOCK (97306be45fbe). */
+		return vw_error_set(
+			e, -EPERM, "capability",
+			"loading BPF needs CAP_BPF and CAP_PERFMON and this process lacks %s; "
+			"run as root or grant both, or use --clock procfs",
+			f->cap_bpf     ? "CAP_PERFMON" :
+			f->cap_perfmon ? "CAP_BPF" :
+					 "both");
+	/*
+	 * From 5.11 on BPF memory is charged to the cgroup, not to RLIMIT_MEMLOCK (97306be45fbe).
+	 */
 	if (f->version < KERNEL_VERSION(5, 11, 0) && !f->cap_resource &&
 	    f->memlock_bytes < (8u << 20))
-		return vw_error_set(e, -EPERM, "memlock",
-				    "this kernel charges BPF maps to RLIMIT_MEMLOCK, which is %llu bytes here; "
-				    "raise it to 8 MiB (ulimit -l 8192)",
-				    (unsigned long long)f->memlock_bytes);
+		return vw_error_set(
+			e, -EPERM, "memlock",
+			"this kernel charges BPF maps to RLIMIT_MEMLOCK, which is %llu bytes here; "
+			"raise it to 8 MiB (ulimit -l 8192)",
+			(unsigned long long)f->memlock_bytes);
 	return 0;
 }

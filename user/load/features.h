@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What this host offers, found by looking (BTF, /proc, /sys, trying), never by the kernel's version; the
- * bits of the reschedule flags are the one exception (load/tif.h).
+ * What this host offers, found by looking (BTF, /proc, /sys, trying), never by the kernel's
+ * version; the bits of the reschedule flags are the one exception (load/tif.h).
  */
 #ifndef VW_LOAD_FEATURES_H
 #define VW_LOAD_FEATURES_H
@@ -35,12 +35,14 @@ struct vw_features {
 };
 
 /*
- * Fills @f from the running kernel; @proc_fd and @sys_fd stand for /proc and /sys (fixtures in tests).
- * Never fails: what cannot be looked at is absent.
+ * Fills @f from the running kernel; @proc_fd and @sys_fd stand for /proc and /sys (fixtures in
+ * tests). Never fails: what cannot be looked at is absent.
  */
 void vw_features_probe(struct vw_features *f, int proc_fd, int sys_fd);
 
-/* The preemption model in force, from debugfs' list ("none (voluntary) full") or uname's version. */
+/*
+ * The preemption model in force, from debugfs' list ("none (voluntary) full") or uname's version.
+ */
 enum vw_preempt vw_features_preempt(const char *debugfs_text, const char *uname_version);
 
 /* 0 when BPF may be loaded here, else -EPERM and in @e whose fault it is and what to do. */

@@ -150,7 +150,9 @@ const char *vw_ksyms_name(struct vw_ksyms *syms, uint64_t addr)
 		else
 			hi = mid;
 	}
-	/* An address far behind the last symbol is in nothing that is listed (a BPF program, say). */
+	/*
+	 * An address far behind the last symbol is in nothing that is listed (a BPF program, say).
+	 */
 	if (syms->symbols[lo].addr > addr || addr - syms->symbols[lo].addr > (1u << 20))
 		return NULL;
 	return syms->names + syms->symbols[lo].name;

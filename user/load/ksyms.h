@@ -2,8 +2,8 @@
 /*
  * Names for kernel addresses.
  *
- * /proc/kallsyms takes long to read (a second and more under emulation), so it is read piece by piece from the
- * first need on; until it is done there are no names.
+ * /proc/kallsyms takes long to read (a second and more under emulation), so it is read piece by
+ * piece from the first need on; until it is done there are no names.
  */
 #ifndef VW_LOAD_KSYMS_H
 #define VW_LOAD_KSYMS_H
@@ -19,8 +19,8 @@ struct vw_ksyms *vw_ksyms_new(int proc_fd);
 void vw_ksyms_free(struct vw_ksyms *syms);
 
 /*
- * The function that holds @addr, or NULL: not known, hidden (kptr_restrict), or not read yet.  The first
- * call asks for the reading.  The text lives as long as @syms.
+ * The function that holds @addr, or NULL: not known, hidden (kptr_restrict), or not read yet.  The
+ * first call asks for the reading.  The text lives as long as @syms.
  */
 const char *vw_ksyms_name(struct vw_ksyms *syms, uint64_t addr);
 

@@ -6,7 +6,8 @@
 #include "load/plan.h"
 #include "load/tif.h"
 
-static const char waits[] = "attaching waits for an RCU grace period and none ends: a CPU is hogged";
+static const char waits[] =
+	"attaching waits for an RCU grace period and none ends: a CPU is hogged";
 
 static const char *const clock_via[VW_PLAN_CLOCKS] = {
 	[VW_PLAN_CLOCK_NONE] = "",
@@ -80,7 +81,8 @@ static void plan_clock(struct vw_plan *p, const struct vw_features *f,
 		else
 			snprintf(reason, sizeof(reason), "%s does not exist on this kernel",
 				 vw_plan_clock_via(wanted->clock));
-		add_hook(p, "clock", VW_HOOK_MISSING, "", reason, "everything: no hog can be seen while it lasts");
+		add_hook(p, "clock", VW_HOOK_MISSING, "", reason,
+			 "everything: no hog can be seen while it lasts");
 		return;
 	}
 	if (wanted->clock)
@@ -111,7 +113,8 @@ static void plan_flags(struct vw_plan *p, const struct vw_features *f)
 	char via[48];
 
 	if (bpf && tif.full) {
-		snprintf(via, sizeof(via), "thread_info.flags & 0x%llx", (unsigned long long)tif.full);
+		snprintf(via, sizeof(via), "thread_info.flags & 0x%llx",
+			 (unsigned long long)tif.full);
 		add_hook(p, "resched_flag", VW_HOOK_ATTACHED, via, "", "");
 	} else {
 		add_hook(p, "resched_flag", VW_HOOK_MISSING, "",
@@ -119,7 +122,8 @@ static void plan_flags(struct vw_plan *p, const struct vw_features *f)
 			 "non_yielding_worker: hogs show as starved_task, cause unknown");
 	}
 	if (bpf && f->sched_info)
-		add_hook(p, "waiters", VW_HOOK_ATTACHED, "rq->cfs_tasks, sched_info.last_queued", "", "");
+		add_hook(p, "waiters", VW_HOOK_ATTACHED, "rq->cfs_tasks, sched_info.last_queued",
+			 "", "");
 	else if (bpf)
 		add_hook(p, "waiters", VW_HOOK_FALLBACK, "rq->cfs_tasks",
 			 "the kernel has no SCHED_INFO", "how long each waiter has waited");
@@ -134,7 +138,8 @@ static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 	bool bpf = p->clock != VW_PLAN_CLOCK_PROCFS && p->clock != VW_PLAN_CLOCK_NONE;
 	bool can = bpf && !f->tracepoints_wait;
 	const char *why = can ? "the tracepoint does not exist on this kernel" :
-			  bpf ? waits : "needs BPF";
+			  bpf ? waits :
+				"needs BPF";
 	struct vw_hook *h;
 
 	p->switches = can && f->tp_sched_switch && wanted->level == VW_PLAN_TRACE;
@@ -147,7 +152,9 @@ static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 		h->optional = wanted->level == VW_PLAN_GUARD;
 	}
 	add_hook(p, "workers", VW_HOOK_ATTACHED, "procfs",
-		 f->vhost_loaded ? "" : "the vhost module is not loaded, so there can be no worker yet", "");
+		 f->vhost_loaded ? "" :
+				   "the vhost module is not loaded, so there can be no worker yet",
+		 "");
 	p->renames = can && f->tp_task_rename;
 	if (p->renames)
 		add_hook(p, "worker_birth", VW_HOOK_ATTACHED, "tp_btf/task_rename", "", "");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From what the host offers to what is attached: a pure function, so that every host can be tested on any.
+ * From what the host offers to what is attached: a pure function, so that every host can be tested
+ * on any.
  */
 #ifndef VW_LOAD_PLAN_H
 #define VW_LOAD_PLAN_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which bits of thread_info.flags mean "reschedule".  They are macros, so BTF does not have them, and the
- * same bit 4 of x86 means lazy on 6.16 and full on 6.18.
+ * Which bits of thread_info.flags mean "reschedule".  They are macros, so BTF does not have them,
+ * and the same bit 4 of x86 means lazy on 6.16 and full on 6.18.
  *
- * Source: arch/x86/include/asm/thread_info.h and arch/arm64/include/asm/thread_info.h of the lines, and
- * include/asm-generic/thread_info_tif.h, which x86 took up in the release that also added
+ * Source: arch/x86/include/asm/thread_info.h and arch/arm64/include/asm/thread_info.h of the lines,
+ * and include/asm-generic/thread_info_tif.h, which x86 took up in the release that also added
  * sched_set_need_resched_tp; so that tracepoint tells the new numbering from the old.
  */
 #ifndef VW_LOAD_TIF_H

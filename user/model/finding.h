@@ -38,13 +38,13 @@ enum vw_cause {
 
 struct vw_victim {
 	struct vw_task task;
-	uint64_t wait_ns;       /* the longest single wait seen */
+	uint64_t wait_ns; /* the longest single wait seen */
 	uint64_t wait_total_ns; /* all waits of this finding */
 };
 
 /* The evidence common to the scheduling kinds; VW_UNKNOWN where not known. */
 struct vw_evidence {
-	uint64_t count;   /* episodes */
+	uint64_t count; /* episodes */
 	uint64_t span_ns; /* first start to last end */
 	enum vw_resched resched;
 	uint64_t resched_pending_ns;
@@ -73,7 +73,7 @@ struct vw_finding {
 	struct vw_evidence evidence;
 	uint64_t printed_after_ns; /* from the observation's time stamp to print; set by cmd/ */
 	char message[VW_TEXT_LEN]; /* one sentence */
-	char remedy[VW_TEXT_LEN];  /* one sentence or "" */
+	char remedy[VW_TEXT_LEN]; /* one sentence or "" */
 };
 
 const char *vw_kind_name(enum vw_kind kind);

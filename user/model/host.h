@@ -24,20 +24,20 @@ struct vw_host {
 	char arch[32];
 	enum vw_preempt preempt;
 	bool preempt_switchable; /* PREEMPT_DYNAMIC: the mode can be changed at run time */
-	uint32_t hz;             /* 0: unknown */
-	uint32_t cpus;           /* online */
+	uint32_t hz; /* 0: unknown */
+	uint32_t cpus; /* online */
 };
 
 enum vw_hook_state { VW_HOOK_ATTACHED, VW_HOOK_FALLBACK, VW_HOOK_MISSING };
 
 /* One need of the tool and how it is met. */
 struct vw_hook {
-	char name[24];  /* what it is for: clock, switches, workers, totals, ... */
+	char name[24]; /* what it is for: clock, switches, workers, totals, ... */
 	enum vw_hook_state state;
-	char via[48];   /* "tp_btf/local_timer_entry", "procfs", ... ; "" when missing */
+	char via[48]; /* "tp_btf/local_timer_entry", "procfs", ... ; "" when missing */
 	char reason[160]; /* why this one and not the first choice; "" when it is the first choice */
 	char lost[120]; /* what is not seen because of it; "" when nothing */
-	bool optional;  /* not part of the plan at this level; told by doctor only */
+	bool optional; /* not part of the plan at this level; told by doctor only */
 };
 
 enum vw_detector_state { VW_DETECTOR_FULL, VW_DETECTOR_DEGRADED, VW_DETECTOR_OFF };
@@ -51,8 +51,8 @@ struct vw_detector_info {
 /* Everything the JSON header and doctor show. */
 struct vw_header {
 	const char *source; /* static: live, recording, ... */
-	const char *clock;  /* static: monotonic, trace, printk, tsc */
-	const char *level;  /* static: guard, trace, offline */
+	const char *clock; /* static: monotonic, trace, printk, tsc */
+	const char *level; /* static: guard, trace, offline */
 	struct vw_host host;
 	unsigned int n_hooks;
 	struct vw_hook hooks[VW_MAX_HOOKS];

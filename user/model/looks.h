@@ -2,9 +2,10 @@
 /*
  * How many looks of a clock a duration takes before it may be believed.
  *
- * Wall time alone would blame a task for a moment in which the whole (virtual) CPU stood still: no look comes then,
- * and the next one sees an old request.  So a duration must also have been seen to last, look by look; one
- * look is forgiven for the phase of the clock.  Used alike by the BPF side's settings and the detector.
+ * Wall time alone would blame a task for a moment in which the whole (virtual) CPU stood still: no
+ * look comes then, and the next one sees an old request.  So a duration must also have been seen to
+ * last, look by look; one look is forgiven for the phase of the clock.  Used alike by the BPF
+ * side's settings and the detector.
  */
 #ifndef VW_MODEL_LOOKS_H
 #define VW_MODEL_LOOKS_H

@@ -15,8 +15,8 @@
 #define VW_COMM_LEN 16 /* TASK_COMM_LEN of the kernel, the NUL included */
 #define VW_VM_LEN 64
 #define VW_DEVICE_LEN 48
-#define VW_CGROUP_LEN 128
-#define VW_CPULIST_LEN 64
+#define VW_CGROUP_LEN 256 /* Kubernetes paths take 200 */
+#define VW_CPULIST_LEN 128
 
 enum vw_role {
 	VW_ROLE_OTHER,
@@ -35,18 +35,18 @@ enum vw_backend {
 
 struct vw_task {
 	int32_t tid;
-	int32_t tgid;      /* 0: unknown */
+	int32_t tgid; /* 0: unknown */
 	uint64_t start_ns; /* CLOCK_BOOTTIME, exact or cut to a clock tick; 0: unknown */
-	uint32_t flags;    /* PF_* as in /proc/PID/stat; only valid if flags_known */
+	uint32_t flags; /* PF_* as in /proc/PID/stat; only valid if flags_known */
 	bool flags_known;
-	bool watched;      /* a vhost worker, or named with -p or -t */
+	bool watched; /* a vhost worker, or named with -p or -t */
 	char comm[VW_COMM_LEN];
 	enum vw_role role;
 	enum vw_backend backend;
 	int32_t owner_pid; /* 0: unknown */
 	bool owner_by_name; /* the owner is known from the comm only (kernel threads) */
 	char vm[VW_VM_LEN];
-	char device[VW_DEVICE_LEN]; /* "vhost-net:vnet7", "vhost-vsock:3", "vhost-scsi:...", "vhost-vdpa:..." */
+	char device[VW_DEVICE_LEN]; /* "vhost-net:vnet7", "vhost-vsock:3", ...; docs/FORMATS */
 	char queue[16];
 	char cgroup[VW_CGROUP_LEN];
 	char cpus_allowed[VW_CPULIST_LEN]; /* list format, "0-3,8" */

@@ -12,9 +12,9 @@ struct vw_worker_row {
 	uint64_t ts_ns;
 	struct vw_task task;
 	int32_t cpu; /* where it ran last, -1 unknown */
-	uint64_t oncpu_ns;   /* wall time on CPU, the open slice included */
+	uint64_t oncpu_ns; /* wall time on CPU, the open slice included */
 	uint64_t charged_ns; /* what the kernel charged (sum_exec_runtime) */
-	uint64_t wait_ns;    /* runnable and not running, the open wait included */
+	uint64_t wait_ns; /* runnable and not running, the open wait included */
 	uint64_t longest_pending_ns;
 	uint64_t voluntary;
 	uint64_t involuntary;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The full-screen view.  ncurses keeps the terminal's state in a SCREEN of its own; the rest is what
- * the text sink has too, drawn again from its last state at each update.
+ * The full-screen view.  ncurses keeps the terminal's state in a SCREEN of its own; the rest is
+ * what the text sink has too, drawn again from its last state at each update.
  */
 #include <curses.h>
 #include <errno.h>

@@ -58,7 +58,8 @@ static bool named(const struct vw_live *live, const struct vw_task *task)
 {
 	const struct vw_live_config *c = &live->config;
 
-	return listed(c->tids, c->n_tids, task->tid) || listed(c->pids, c->n_pids, task->owner_pid) ||
+	return listed(c->tids, c->n_tids, task->tid) ||
+	       listed(c->pids, c->n_pids, task->owner_pid) ||
 	       listed(c->pids, c->n_pids, task->tgid);
 }
 
@@ -338,7 +339,8 @@ static int open_roots(struct vw_live *live, struct vw_error *e)
 	live->proc_fd = open(c->procfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	live->sys_fd = open(c->sysfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (live->proc_fd < 0 || live->sys_fd < 0)
-		return vw_error_set(e, -ENOENT, "no_input", "cannot open %s: %s; --procfs and --sysfs name them",
+		return vw_error_set(e, -ENOENT, "no_input",
+				    "cannot open %s: %s; --procfs and --sysfs name them",
 				    live->proc_fd < 0 ? c->procfs : c->sysfs, strerror(errno));
 	live->attr = vw_attr_new(live->proc_fd, live->sys_fd);
 	live->workers = live->attr ? vw_workers_new(live->attr) : NULL;
@@ -357,10 +359,12 @@ static int check_ids(struct vw_live *live, struct vw_error *e)
 
 	for (i = 0; i < c->n_tids; i++)
 		if (vw_attr_task(live->attr, c->tids[i], &task))
-			return vw_error_set(e, -ESRCH, "no_task", "there is no task %d (-t)", c->tids[i]);
+			return vw_error_set(e, -ESRCH, "no_task", "there is no task %d (-t)",
+					    c->tids[i]);
 	for (i = 0; i < c->n_pids; i++)
 		if (vw_attr_task(live->attr, c->pids[i], &task))
-			return vw_error_set(e, -ESRCH, "no_task", "there is no process %d (-p)", c->pids[i]);
+			return vw_error_set(e, -ESRCH, "no_task", "there is no process %d (-p)",
+					    c->pids[i]);
 	return 0;
 }
 

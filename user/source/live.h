@@ -26,8 +26,8 @@ typedef void (*vw_obs_fn)(void *ctx, const struct vw_obs *obs);
 typedef void (*vw_row_fn)(void *ctx, const struct vw_worker_row *row);
 
 /*
- * Opens the source: probes, loads, attaches, finds the workers.  On success *@ret_header holds host, hooks
- * and detectors.  Else a negative errno and in @e what to say.
+ * Opens the source: probes, loads, attaches, finds the workers.  On success *@ret_header holds
+ * host, hooks and detectors.  Else a negative errno and in @e what to say.
  */
 int vw_live_open(const struct vw_live_config *config, struct vw_header *ret_header,
 		 struct vw_live **ret_live, struct vw_error *e);
@@ -41,7 +41,9 @@ int vw_live_survey(const struct vw_live_config *config, struct vw_header *ret_he
 /* One round: emits what came since the last. 0 or a negative errno. */
 int vw_live_poll(struct vw_live *live, vw_obs_fn fn, void *ctx);
 
-/* A row for each task that is watched (and asked for), in order of tid; to be called each interval. */
+/*
+ * A row for each task that is watched (and asked for), in order of tid; to be called each interval.
+ */
 void vw_live_rows(struct vw_live *live, uint64_t now_ns, vw_row_fn fn, void *ctx);
 
 /* True when @task is among those asked for with -p and -t, or nothing was asked for. */

@@ -15,9 +15,9 @@
 /* A task that is looked at: watched, or suspected to hold a CPU that a watched one waits for. */
 struct entry {
 	struct vw_task task;
-	bool watched;   /* else only suspected */
+	bool watched; /* else only suspected */
 	bool described; /* its TASK was emitted */
-	bool valid;     /* @now holds counters of a task in state R */
+	bool valid; /* @now holds counters of a task in state R */
 	struct vw_proc_counters now;
 	/* Neither ran nor got a slice since: a waiter. */
 	uint64_t frozen_ns;
@@ -84,7 +84,7 @@ void vw_procfs_free(struct vw_procfs_source *src)
 	if (!src)
 		return;
 	HASH_ITER(hh, src->head, entry, next)
-		drop(src, entry);
+	drop(src, entry);
 	free(src);
 }
 
@@ -231,7 +231,8 @@ static int read_all(const struct look *look)
 	struct entry *entry, *next;
 	int err;
 
-	HASH_ITER(hh, look->src->head, entry, next) {
+	HASH_ITER(hh, look->src->head, entry, next)
+	{
 		err = vw_attr_sample(look->src->attr, &entry->task, &counters);
 		if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
 			return err;
@@ -286,8 +287,7 @@ static bool has_candidate(const struct vw_procfs_source *src, int32_t cpu)
 
 	for (entry = src->head; entry; entry = entry->hh.next)
 		if (!entry->watched && entry->valid && entry->now.cpu == cpu &&
-		    (entry->frozen_samples < 2 ||
-		     entry->steady_samples < src->config.min_samples))
+		    (entry->frozen_samples < 2 || entry->steady_samples < src->config.min_samples))
 			return true;
 	return false;
 }
@@ -476,8 +476,8 @@ static void drop_suspects(struct vw_procfs_source *src)
 	if (!src->n[false])
 		return;
 	HASH_ITER(hh, src->head, entry, next)
-		if (!entry->watched && !is_needed(src, entry))
-			drop(src, entry);
+	if (!entry->watched && !is_needed(src, entry))
+		drop(src, entry);
 }
 
 int vw_procfs_sample(struct vw_procfs_source *src, uint64_t now_ns, vw_procfs_emit_fn emit,

@@ -22,7 +22,7 @@
 #define VW_PROCFS_MAX_STINTS 64
 
 struct vw_procfs_config {
-	uint64_t min_ns;      /* a wait is told from so long on; 0: 1 s */
+	uint64_t min_ns; /* a wait is told from so long on; 0: 1 s */
 	uint32_t min_samples; /* and from so many samples on; 0: 3 */
 	/*
 	 * Where no hog is found; 0: three times min_ns.  Longer, as the counters of a task that

@@ -36,8 +36,8 @@ static void all_cpus(cpu_set_t *set)
 }
 
 /*
- * Brings a thread of ours to the CPU we run on: as we run, it is not hogged.  The kernel moves a thread that
- * waits for a CPU at once, from here.
+ * Brings a thread of ours to the CPU we run on: as we run, it is not hogged.  The kernel moves a
+ * thread that waits for a CPU at once, from here.
  */
 static void bring_here(pid_t tid)
 {

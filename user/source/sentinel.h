@@ -2,11 +2,12 @@
 /*
  * Keeps the reader from starving with the victims.
  *
- * The reading thread sleeps between looks and may wake up on the very CPU that a hog keeps: then it waits
- * behind the hog, whatever its priority.  A task that waits can be moved from outside.  So a second thread, kept
- * on another CPU, watches the reader's beat and moves the reader when it fails; the reader does the same for
- * the second thread.  CPUs under suspicion are left out of the reader's affinity in the first place.
- * Nothing helps when every CPU is hogged; with one CPU this does nothing.
+ * The reading thread sleeps between looks and may wake up on the very CPU that a hog keeps: then it
+ * waits behind the hog, whatever its priority.  A task that waits can be moved from outside.  So a
+ * second thread, kept on another CPU, watches the reader's beat and moves the reader when it fails;
+ * the reader does the same for the second thread.  CPUs under suspicion are left out of the
+ * reader's affinity in the first place. Nothing helps when every CPU is hogged; with one CPU this
+ * does nothing.
  */
 #ifndef VW_SOURCE_SENTINEL_H
 #define VW_SOURCE_SENTINEL_H
@@ -16,7 +17,9 @@
 
 struct vw_sentinel;
 
-/* @beat_ns: the longest time between two beats in health.  NULL when it cannot be had (or needed). */
+/*
+ * @beat_ns: the longest time between two beats in health.  NULL when it cannot be had (or needed).
+ */
 struct vw_sentinel *vw_sentinel_start(uint64_t beat_ns);
 /* Gives the reader its first affinity back.  NULL is legal here and below. */
 void vw_sentinel_stop(struct vw_sentinel *s);

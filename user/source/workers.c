@@ -145,7 +145,9 @@ void vw_workers_note(struct vw_workers *set, const struct vw_obs *obs)
 		w = vw_workers_get(set, s->waiters[i].tid);
 		if (!w || !s->waiters[i].wait_ns || s->waiters[i].wait_ns > obs->ts_ns)
 			continue;
-		/* The CPU is free: one of them has it now, and the kernel adds that wait up itself. */
+		/*
+		 * The CPU is free: one of them has it now, and the kernel adds that wait up itself.
+		 */
 		w->waiting_since_ns = 0;
 		if (s->final)
 			continue;

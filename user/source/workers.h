@@ -2,8 +2,8 @@
 /*
  * The watched tasks of a live run and their counters since the run began.
  *
- * A row is what the kernel counts now, less what it had counted when the task came to be watched.  A wait that
- * is not over is in none of the kernel's counters; it comes from the observations.
+ * A row is what the kernel counts now, less what it had counted when the task came to be watched.
+ * A wait that is not over is in none of the kernel's counters; it comes from the observations.
  */
 #ifndef VW_SOURCE_WORKERS_H
 #define VW_SOURCE_WORKERS_H

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2154
 # Helpers for scenario scripts. Times are guest times; every wait has a deadline.
 # Expects settings.sh: LAB_MARK, LAB_LOADS, LAB_READY_<i> and a function lab_load_<i> per load.
 
@@ -30,7 +31,7 @@ wait_for() {
 	until eval "$_wait_until"; do
 		now_cs
 		[ "$NOW_CS" -lt "$_wait_end" ] || fail "not within $_wait_s s: $_wait_until"
-		sleep 0.1
+		sleep 0.1 # between two looks
 	done
 }
 
