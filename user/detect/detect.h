@@ -27,7 +27,7 @@ struct vw_detect *vw_detect_create(const struct vw_detect_config *config, vw_emi
 				   void *ctx);
 /* 0 or -ENOMEM. */
 int vw_detect_feed(struct vw_detect *set, const struct vw_obs *obs);
-/* Time has come to @ts_ns: re-emits what is open, closes what is stale. */
+/* Time has come to @ts_ns: emits what is open and has news again, closes what is stale. */
 void vw_detect_tick(struct vw_detect *set, uint64_t ts_ns);
 /* The run ends: emits the last state of what is open (still open). */
 void vw_detect_finish(struct vw_detect *set, uint64_t ts_ns);

@@ -14,6 +14,7 @@
 struct slot {
 	bool open;
 	uint64_t culprit_start_ns;
+	uint64_t told_ns; /* end_ns of the finding when it was last emitted */
 	struct vw_finding finding;
 };
 
@@ -275,6 +276,7 @@ static void open_slot(const struct vw_hog *hog, struct slot *slot, const struct 
 static void emit(struct vw_hog *hog, struct slot *slot)
 {
 	vw_text_finding(&slot->finding, &hog->config.host);
+	slot->told_ns = slot->finding.end_ns;
 	hog->emit(hog->ctx, &slot->finding);
 }
 
@@ -374,7 +376,7 @@ void vw_hog_tick(struct vw_hog *hog, uint64_t ts_ns)
 			continue;
 		if (ts_ns > slot->finding.end_ns + hog->config.stale_ns)
 			close_slot(hog, slot);
-		else
-			emit(hog, slot);
+		else if (slot->finding.end_ns != slot->told_ns)
+			emit(hog, slot); /* there is news of it */
 	}
 }

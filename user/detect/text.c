@@ -53,17 +53,32 @@ static void put_task(struct line *l, const struct vw_task *t, bool noun)
 	put(l, ")");
 }
 
+/*
+ * The victim that people ask about: another machine's, if there is one; else the one that waited
+ * longest.
+ */
+static const struct vw_victim *chief_victim(const struct vw_finding *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->n_victims; i++)
+		if (f->victims[i].task.watched || f->victims[i].task.vm[0])
+			return &f->victims[i];
+	return f->n_victims ? &f->victims[0] : NULL;
+}
+
 static void put_victims(struct line *l, const struct vw_finding *f)
 {
 	char wait[VW_FORMAT_LEN];
+	const struct vw_victim *chief = chief_victim(f);
 	const char *has = f->status == VW_OPEN ? "has waited" : "waited";
 
-	if (!f->n_victims) {
+	if (!chief) {
 		put(l, "while another task waits");
 		return;
 	}
-	put_task(l, &f->victims[0].task, true);
-	put(l, " %s %s for it", has, vw_format_ns(wait, f->victims[0].wait_ns));
+	put_task(l, &chief->task, true);
+	put(l, " %s %s for it", has, vw_format_ns(wait, chief->wait_ns));
 	if (f->n_victims > 1)
 		put(l, ", as %s %u more", f->n_victims > 2 ? "have" : "has", f->n_victims - 1);
 }
@@ -117,8 +132,11 @@ static bool one_cpu(const char *list)
 static void put_pinning(struct line *l, const struct vw_finding *f)
 {
 	const char *a = f->culprit.cpus_allowed;
+	const struct vw_victim *chief = chief_victim(f);
 
-	if (!f->n_victims || !one_cpu(a) || strcmp(a, f->victims[0].task.cpus_allowed))
+	/* A per-CPU kernel thread is meant to be where it is. */
+	if (!chief || !one_cpu(a) || strcmp(a, chief->task.cpus_allowed) ||
+	    (!chief->task.watched && !chief->task.vm[0]))
 		return;
 	put(l, "%s both tasks are pinned to CPU %s, so give one of them another (taskset -pc)",
 	    l->used ? ";" : "", a);
