@@ -60,7 +60,8 @@ MUTABLE_ALLOWED: dict[str, str] = {}
 MACHINE_PATH = re.compile(r"(?<![\w.$}/-])/(work|root|farm|home/\w+|workspace|tmp/claude)\b(?!\w)")
 MIRROR = re.compile(r"\b((deb|ftp|security|snapshot|archive)\.(debian|ubuntu)\.(org|com)|"
                     r"[\w.-]+\.debian\.org/debian|mirrors?\.[\w-]+\.\w+)")
-SLEEP = re.compile(r"(?:^|[;&|`(]|\b(?:do|then|else)\b|\btime\.)\s*sleep\s*[( ]\s*[\d.$]")
+# A pause under a second is how a loop with a deadline polls; anything longer is a guess.
+SLEEP = re.compile(r"(?:^|[;&|`(]|\b(?:do|then|else)\b|\btime\.)\s*sleep\s*[( ]\s*(?:[1-9]|0\d|\$|[a-z_])")
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.M)
 
 
@@ -366,7 +367,7 @@ def plants():
         ("docs/blank.md", "end \n", "docs/blank.md:1: blanks at the end"),
         ("docs/end.md", "end", "docs/end.md: does not end with a line feed"),
         ("tests/lab/wait.sh", shell + "sleep" + " 5\n", "wait.sh:3: sleeps for a fixed time"),
-        ("tests/lab/wait.py", f"# SPDX-License-Identifier: {OURS}\ntime." + "sleep(0.5)\n",
+        ("tests/lab/wait.py", f"# SPDX-License-Identifier: {OURS}\ntime." + "sleep(2.5)\n",
          "wait.py:2: sleeps for a fixed time"),
         ("docs/vhostwatch.8.scd", "*watch*\n", "says nothing of tacit, which user/cli/spec.c has"),
         ("user/cli/spec.c", ours + 'x = { .name = "watch" }, { .name = "tacit" };\n', "says nothing of tacit"),
