@@ -10,6 +10,7 @@ const volatile __u64 vw_tick_ns = 4000000;
 const volatile __u64 vw_busy_ns = 5000000000;
 const volatile __u32 vw_pending_looks = 2;
 const volatile __u32 vw_stint_looks = 4;
+const volatile __u32 vw_self = 0;
 const volatile __u64 vw_tif_full = 0;
 const volatile __u64 vw_tif_lazy = 0;
 

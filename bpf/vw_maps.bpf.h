@@ -89,6 +89,7 @@ extern const volatile __u64 vw_tick_ns; /* period of the clock */
 extern const volatile __u64 vw_busy_ns; /* a stint of a watched task with nobody waiting */
 extern const volatile __u32 vw_pending_looks; /* looks with the request pending that T takes */
 extern const volatile __u32 vw_stint_looks; /* looks that 2 T take */
+extern const volatile __u32 vw_self; /* our own process: never a victim */
 extern const volatile __u64 vw_tif_full; /* mask of TIF_NEED_RESCHED; 0: not known here */
 extern const volatile __u64 vw_tif_lazy; /* mask of TIF_NEED_RESCHED_LAZY; 0: none */
 

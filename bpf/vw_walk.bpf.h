@@ -53,6 +53,8 @@ static long vw_walk_step(u32 i, void *unused)
 	tid = BPF_CORE_READ(task, pid);
 	if (!tid || tid == walk->skip || vw_se_delayed(se))
 		return 0;
+	if ((u32)BPF_CORE_READ(task, tgid) == vw_self)
+		return 0; /* the watcher gets out of the way by itself */
 	wait = vw_task_wait(task, walk->clock);
 	throttled = vw_task_throttled(task);
 	if (wait > walk->oldest && !throttled)

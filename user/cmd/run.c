@@ -174,11 +174,11 @@ static bool wait_until(int signals, uint64_t until)
 
 static void show_interval(struct run *run, bool rows, uint64_t now)
 {
+	vw_detect_tick(run->detect, now);
 	if (rows) {
 		vw_live_rows(run->live, now, on_row, run);
 		run->sink->ops->rows_done(run->sink, now);
 	}
-	vw_detect_tick(run->detect, now);
 }
 
 static int loop(struct run *run, int signals, uint64_t poll_ns, bool rows)

@@ -87,6 +87,7 @@ static void set_constants(struct core *skel, const struct vw_bpf_config *config,
 	skel->rodata->vw_tick_ns = f->tick_ns;
 	skel->rodata->vw_pending_looks = vw_looks_for(config->threshold_ns, f->tick_ns);
 	skel->rodata->vw_stint_looks = vw_looks_for(2 * config->threshold_ns, f->tick_ns);
+	skel->rodata->vw_self = (uint32_t)getpid();
 	skel->rodata->vw_tif_full = tif.full;
 	skel->rodata->vw_tif_lazy = tif.lazy;
 }
