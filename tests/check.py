@@ -60,7 +60,8 @@ def run(command, env=None):
 
 def lint(tally):
     tally.add(*run([PYTHON, "tests/lint.py", "--self-test"]))
-    tally.add(*run([PYTHON, "tests/lint.py", "--archive", "build/libvwcore.a"]))
+    tally.add(*run([PYTHON, "tests/lint.py", "--archive", "build/libvwcore.a",
+                    "--archive", "build/libvw.a"]))
     scripts = subprocess.run(["git", "ls-files", "*.sh", ".ci/run"], cwd=ROOT, text=True,
                              capture_output=True, check=False).stdout.split()
     tally.add(*run(["shellcheck", *scripts]))

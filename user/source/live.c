@@ -402,17 +402,26 @@ static int open_sight(struct vw_live *live, struct vw_error *e)
 	return live->procfs ? 0 : vw_error_set(e, -ENOMEM, "memory", "out of memory");
 }
 
+static struct vw_live *new_live(const struct vw_live_config *config)
+{
+	struct vw_live *live = calloc(1, sizeof(*live));
+
+	if (!live)
+		return NULL;
+	live->config = *config;
+	live->proc_fd = live->sys_fd = -1;
+	live->first_scan = true;
+	return live;
+}
+
 int vw_live_open(const struct vw_live_config *config, struct vw_header *ret_header,
 		 struct vw_live **ret_live, struct vw_error *e)
 {
-	struct vw_live *live = calloc(1, sizeof(*live));
+	struct vw_live *live = new_live(config);
 	int err;
 
 	if (!live)
 		return vw_error_set(e, -ENOMEM, "memory", "out of memory");
-	live->config = *config;
-	live->proc_fd = live->sys_fd = -1;
-	live->first_scan = true;
 	err = open_roots(live, e);
 	if (!err)
 		err = check_ids(live, e);
@@ -439,27 +448,20 @@ static void count(void *ctx, const struct vw_task *task)
 int vw_live_survey(const struct vw_live_config *config, struct vw_header *ret_header,
 		   unsigned int *ret_workers, struct vw_error *e)
 {
-	struct vw_live live = { .config = *config, .proc_fd = -1, .sys_fd = -1 };
-	int err = open_roots(&live, e);
+	struct vw_live *live = new_live(config);
+	int err;
 
 	*ret_workers = 0;
-	if (live.attr)
-		vw_attr_scan(live.attr, count, ret_workers);
+	if (!live)
+		return vw_error_set(e, -ENOMEM, "memory", "out of memory");
+	err = open_roots(live, e);
 	if (!err) {
-		vw_features_probe(&live.features, live.proc_fd, live.sys_fd);
-		err = open_sight(&live, e);
+		vw_attr_scan(live->attr, count, ret_workers);
+		vw_features_probe(&live->features, live->proc_fd, live->sys_fd);
+		err = open_sight(live, e);
 	}
-	fill_header(&live, ret_header);
-	vw_bpf_close(live.bpf);
-	vw_procfs_free(live.procfs);
-	vw_decode_free(live.decode);
-	vw_tasks_free(live.told);
-	vw_workers_free(live.workers);
-	vw_attr_free(live.attr);
-	if (live.proc_fd >= 0)
-		close(live.proc_fd);
-	if (live.sys_fd >= 0)
-		close(live.sys_fd);
+	fill_header(live, ret_header);
+	vw_live_close(live);
 	return err;
 }
 
