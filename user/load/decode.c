@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 
 #include "load/ksyms.h"
 #include "load/plan.h"
+#include "util/fs.h"
 #include "load/decode.h"
 
 #define PF_KTHREAD 0x00200000u
@@ -64,17 +64,13 @@ void vw_decode_work(struct vw_decode *d)
 static bool cpu_irq_time(struct vw_decode *d, uint32_t cpu, uint64_t *irq_ns, uint64_t *softirq_ns)
 {
 	unsigned long long irq, softirq;
-	int fd = openat(d->proc_fd, "stat", O_RDONLY | O_CLOEXEC);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	FILE *file = vw_fs_fopen(d->proc_fd, "stat");
 	char line[512];
 	unsigned int n;
 	bool found = false;
 
-	if (!file) {
-		if (fd >= 0)
-			close(fd);
+	if (!file)
 		return false;
-	}
 	while (!found && fgets(line, sizeof(line), file))
 		found = sscanf(line, "cpu%u %*u %*u %*u %*u %*u %llu %llu", &n, &irq, &softirq) ==
 				3 &&

@@ -137,7 +137,6 @@ static void probe_btf(struct vw_features *f)
 	f->tp_sched_process_exit = has_tracepoint(btf, "sched_process_exit");
 	f->tp_need_resched = has_tracepoint(btf, "sched_set_need_resched_tp");
 	f->sched_info = has_member(btf, "sched_info", "last_queued");
-	f->cfs_bandwidth = has_member(btf, "cfs_rq", "throttle_count");
 	btf__free(btf);
 }
 
@@ -157,44 +156,15 @@ static void probe_perf(struct vw_features *f)
 		close((int)fd);
 }
 
-static bool symbol_listed(int proc_fd, const char *symbol)
+void vw_features_probe(struct vw_features *f, int sys_fd)
 {
-	char line[256], *save, *word;
-	int fd = openat(proc_fd, "kallsyms", O_RDONLY | O_CLOEXEC);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-	bool found = false;
-
-	if (!file) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	while (!found && fgets(line, sizeof(line), file)) {
-		save = NULL;
-		if (!strtok_r(line, " \n", &save) || !strtok_r(NULL, " \n", &save))
-			continue;
-		word = strtok_r(NULL, " \t\n", &save);
-		found = word && !strcmp(word, symbol);
-	}
-	fclose(file);
-	return found;
-}
-
-void vw_features_probe(struct vw_features *f, int proc_fd, int sys_fd)
-{
-	char text[16];
-
 	memset(f, 0, sizeof(*f));
 	f->tick_ns = 4000000;
 	probe_host(f, sys_fd);
 	probe_rights(f, sys_fd);
 	probe_btf(f);
 	probe_perf(f);
-	f->kprobes = vw_fs_read(sys_fd, "kernel/debug/kprobes/enabled", text, sizeof(text)) > 0 ||
-		     symbol_listed(proc_fd, "register_kprobe");
-	f->kallsyms_all = symbol_listed(proc_fd, "runqueues");
 	f->vhost_loaded = !faccessat(sys_fd, "module/vhost", F_OK, 0);
-	f->vhost_btf = !faccessat(sys_fd, "kernel/btf/vhost", F_OK, 0);
 }
 
 int vw_features_may_load(const struct vw_features *f, struct vw_error *e)

@@ -26,19 +26,18 @@ struct vw_features {
 	bool tp_task_rename, tp_sched_process_exit;
 	bool tp_need_resched; /* sched_set_need_resched_tp, 6.18 and later */
 	bool perf_cpu_clock;
-	bool sched_info, cfs_bandwidth;
-	bool kprobes, kallsyms_all; /* told by doctor; nothing rests on them */
+	bool sched_info;
 	/* Attaching a tracepoint waits for a grace period that does not come (load/attach.h). */
 	bool tracepoints_wait;
-	bool vhost_loaded, vhost_btf;
+	bool vhost_loaded;
 	bool preempt_lazy;
 };
 
 /*
- * Fills @f from the running kernel; @proc_fd and @sys_fd stand for /proc and /sys (fixtures in
- * tests). Never fails: what cannot be looked at is absent.
+ * Fills @f from the running kernel; @sys_fd stands for /sys (a fixture in tests). Never fails: what
+ * cannot be looked at is absent.
  */
-void vw_features_probe(struct vw_features *f, int proc_fd, int sys_fd);
+void vw_features_probe(struct vw_features *f, int sys_fd);
 
 /*
  * The preemption model in force, from debugfs' list ("none (voluntary) full") or uname's version.

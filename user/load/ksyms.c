@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "load/ksyms.h"
+#include "util/fs.h"
 
 /* A few milliseconds of work, of the 200 000 lines that a kernel has. */
 #define LINES_A_PIECE 10000
@@ -93,16 +91,6 @@ static void finish(struct vw_ksyms *syms)
 	syms->ready = true;
 }
 
-static bool open_list(struct vw_ksyms *syms)
-{
-	int fd = openat(syms->proc_fd, "kallsyms", O_RDONLY | O_CLOEXEC);
-
-	syms->file = fd < 0 ? NULL : fdopen(fd, "r");
-	if (!syms->file && fd >= 0)
-		close(fd);
-	return syms->file;
-}
-
 /* "ffffffff81000000 T name [module]".  Only functions are kept. */
 static bool add_line(struct vw_ksyms *syms, char *line)
 {
@@ -123,7 +111,9 @@ void vw_ksyms_work(struct vw_ksyms *syms)
 
 	if (!syms->asked || syms->ready)
 		return;
-	if (!syms->file && !open_list(syms)) {
+	if (!syms->file)
+		syms->file = vw_fs_fopen(syms->proc_fd, "kallsyms");
+	if (!syms->file) {
 		finish(syms);
 		return;
 	}

@@ -427,7 +427,7 @@ int vw_live_open(const struct vw_live_config *config, struct vw_header *ret_head
 		err = check_ids(live, e);
 	if (err)
 		goto out;
-	vw_features_probe(&live->features, live->proc_fd, live->sys_fd);
+	vw_features_probe(&live->features, live->sys_fd);
 	err = open_sight(live, e);
 	if (err)
 		goto out;
@@ -457,7 +457,7 @@ int vw_live_survey(const struct vw_live_config *config, struct vw_header *ret_he
 	err = open_roots(live, e);
 	if (!err) {
 		vw_attr_scan(live->attr, count, ret_workers);
-		vw_features_probe(&live->features, live->proc_fd, live->sys_fd);
+		vw_features_probe(&live->features, live->sys_fd);
 		err = open_sight(live, e);
 	}
 	fill_header(live, ret_header);

@@ -74,6 +74,16 @@ int vw_fs_read_u64(int dirfd, const char *path, uint64_t *ret_value)
 	return 0;
 }
 
+FILE *vw_fs_fopen(int dirfd, const char *path)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (!file && fd >= 0)
+		close(fd);
+	return file;
+}
+
 int vw_fs_opendir(int dirfd, const char *path)
 {
 	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

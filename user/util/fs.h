@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /*
@@ -24,6 +25,9 @@ ssize_t vw_fs_readlink(int dirfd, const char *path, char *buf, size_t size);
 
 /* A file that holds one decimal number and nothing else but blanks after it. */
 int vw_fs_read_u64(int dirfd, const char *path, uint64_t *ret_value);
+
+/* Opens a file for reading as a stream; the caller closes it.  NULL with errno set. */
+FILE *vw_fs_fopen(int dirfd, const char *path);
 
 /* Opens a directory for use as a @dirfd.  The descriptor, or a negative errno. */
 int vw_fs_opendir(int dirfd, const char *path);
