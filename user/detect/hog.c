@@ -177,6 +177,9 @@ static enum vw_severity severity_of(const struct vw_hog *hog, enum vw_kind kind,
 
 	if (kind == VW_BUSY_WORKER)
 		return VW_INFO;
+	/* One that ignores a request shows from T on; a warning is given from 2 T. */
+	if (kind == VW_STARVED_TASK && duration_ns < 2 * hog->config.threshold_ns)
+		return VW_INFO;
 	return duration_ns >= critical ? VW_CRITICAL : VW_WARNING;
 }
 
@@ -201,17 +204,19 @@ static void add_victim(const struct vw_hog *hog, struct vw_finding *f, const str
 	for (i = 0; i < f->n_victims && f->victims[i].task.tid != w->tid; i++)
 		;
 	if (i == f->n_victims) {
-		if (i == VW_MAX_VICTIMS)
+		/* Of more than fit, those that waited longest stay. */
+		if (i == VW_MAX_VICTIMS && w->wait_ns <= f->victims[--i].wait_ns)
 			return;
+		f->n_victims = i + 1;
 		memset(&f->victims[i], 0, sizeof(f->victims[i]));
-		f->n_victims++;
 	}
 	fill_task(hog, w->tid, w->start_ns, &f->victims[i].task);
-	/* A shorter wait than before is another one: it ran in between. */
-	if (w->wait_ns < f->victims[i].wait_ns)
+	/* A shorter wait than at the last look is another one: it ran in between. */
+	if (w->wait_ns < f->victims[i].wait_last_ns)
 		f->victims[i].wait_total_ns += w->wait_ns;
 	else
-		f->victims[i].wait_total_ns += w->wait_ns - f->victims[i].wait_ns;
+		f->victims[i].wait_total_ns += w->wait_ns - f->victims[i].wait_last_ns;
+	f->victims[i].wait_last_ns = w->wait_ns;
 	if (w->wait_ns > f->victims[i].wait_ns)
 		f->victims[i].wait_ns = w->wait_ns;
 	for (; i && f->victims[i].wait_ns > f->victims[i - 1].wait_ns; i--) {

@@ -40,6 +40,7 @@ struct vw_victim {
 	struct vw_task task;
 	uint64_t wait_ns; /* the longest single wait seen */
 	uint64_t wait_total_ns; /* all waits of this finding */
+	uint64_t wait_last_ns; /* the wait that was under way when it was last seen */
 };
 
 /* The evidence common to the scheduling kinds; VW_UNKNOWN where not known. */
