@@ -15,10 +15,13 @@
 #include "load/bpf.h"
 #include "model/looks.h"
 #include "load/tif.h"
+#include "util/clock.h"
 #include "core.skel.h"
 
 /* A second is more than any grace period takes on a host that is not hogged. */
 #define ATTACH_WAIT_NS UINT64_C(1000000000)
+/* A virtual CPU may be away for some ticks. */
+#define CLOCK_WAIT_TICKS 25
 
 /* The tracepoints in the order of attaching: the clock last, it is the one with another way. */
 enum tracepoint { TP_RENAME, TP_EXIT, TP_SWITCH, TP_CLOCK, TP_COUNT };
@@ -215,6 +218,37 @@ static int strike_refused(const struct vw_bpf *bpf, const struct vw_plan *plan,
 }
 
 /*
+ * Whether the clock comes.  A hook can exist and never fire: under Xen, Hyper-V or without a local
+ * APIC the tick is not local_timer_entry's.  A busy CPU has its tick, so we keep ours busy for it.
+ */
+static bool clock_ticks(struct vw_bpf *bpf, uint64_t tick_ns)
+{
+	uint64_t end = vw_clock_now() + CLOCK_WAIT_TICKS * tick_ns;
+
+	bpf->skel->bss->vw_active = 1;
+	while (!vw_bpf_ticks(bpf) && vw_clock_now() < end)
+		;
+	return vw_bpf_ticks(bpf);
+}
+
+/* The event that every kernel has, in place of a tracepoint clock that is not there. */
+static int stand_in(struct vw_bpf *bpf, const struct vw_plan *plan, struct vw_features *f,
+		    int *ret_cause)
+{
+	int err;
+
+	if (plan->clock != VW_PLAN_CLOCK_CPU_CLOCK)
+		return -EAGAIN;
+	err = attach_cpu_clock(bpf, f->tick_ns);
+	if (err) {
+		*ret_cause = err;
+		f->perf_cpu_clock = false;
+		return -EAGAIN;
+	}
+	return 0;
+}
+
+/*
  * Attaches the plan.  Where tracepoints keep us waiting, the plan becomes the one without them (the
  * program of the cpu-clock event is always loaded too).
  */
@@ -235,15 +269,16 @@ static int attach(struct vw_bpf *bpf, const struct vw_bpf_config *config, struct
 		if (err)
 			return err;
 	}
-	if (plan->clock != VW_PLAN_CLOCK_CPU_CLOCK)
+	if (plan->clock == VW_PLAN_CLOCK_CPU_CLOCK)
+		return stand_in(bpf, plan, f, ret_cause);
+	if (clock_ticks(bpf, f->tick_ns))
 		return 0;
-	err = attach_cpu_clock(bpf, f->tick_ns);
-	if (err) {
-		*ret_cause = err;
-		f->perf_cpu_clock = false;
-		return -EAGAIN;
-	}
-	return 0;
+	*ret_cause = -ETIME;
+	f->silent_clocks |= 1u << plan->clock;
+	vw_attach_drop(bpf->attach, (unsigned int)bpf->tp_index[TP_CLOCK]);
+	bpf->tp_index[TP_CLOCK] = -1;
+	err = vw_plan_make(f, &config->wanted, plan);
+	return err ? err : stand_in(bpf, plan, f, ret_cause);
 }
 
 void vw_bpf_close(struct vw_bpf *bpf)
@@ -318,11 +353,6 @@ int vw_bpf_open(const struct vw_bpf_config *config, struct vw_features *features
 		if (err != -EAGAIN)
 			break;
 	}
-	if (err == -ENOTSUP && features->tracepoints_wait)
-		return vw_error_set(
-			e, err, "no_clock",
-			"the clock asked for cannot be attached while a CPU is hogged: attaching waits "
-			"for an RCU grace period and none ends; use --clock cpu_clock or auto");
 	if (err && err != -ENOTSUP)
 		return vw_error_set(
 			e, err, err == -ENOMEM ? "memory" : "bpf",
@@ -333,10 +363,10 @@ int vw_bpf_open(const struct vw_bpf_config *config, struct vw_features *features
 		return 0;
 	return vw_error_set(
 		e, -ENOTSUP, features->btf ? "no_clock" : "no_btf",
-		"no BPF clock can be attached here (%s); -v shows the kernel's own words",
-		!features->btf ? "the kernel has no BTF" :
-		cause	       ? strerror(-cause) :
-				 "the hook does not exist");
+		"no BPF clock can be attached here: %s; -v shows the kernel's own words",
+		err   ? plan.hooks[0].reason :
+		cause ? strerror(-cause) :
+			plan.hooks[0].reason);
 }
 
 int vw_bpf_drain(struct vw_bpf *bpf, void (*fn)(void *ctx, const struct vw_rec_hdr *hdr), void *ctx)

@@ -29,6 +29,7 @@ struct vw_features {
 	bool sched_info;
 	/* Attaching a tracepoint waits for a grace period that does not come (load/attach.h). */
 	bool tracepoints_wait;
+	uint32_t silent_clocks; /* bit (enum vw_plan_clock): attached, and never came */
 	bool vhost_loaded;
 	bool preempt_lazy;
 };

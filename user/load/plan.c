@@ -22,8 +22,15 @@ const char *vw_plan_clock_via(enum vw_plan_clock clock)
 	return clock < VW_PLAN_CLOCKS ? clock_via[clock] : "";
 }
 
+static bool is_silent(const struct vw_features *f, enum vw_plan_clock clock)
+{
+	return f->silent_clocks & (1u << clock);
+}
+
 static bool has_clock(const struct vw_features *f, enum vw_plan_clock clock)
 {
+	if (is_silent(f, clock))
+		return false;
 	switch (clock) {
 	case VW_PLAN_CLOCK_LOCAL_TIMER:
 		return f->btf && f->tp_local_timer_entry && !f->tracepoints_wait;
@@ -61,49 +68,59 @@ static void add_detector(struct vw_plan *p, const char *kind, enum vw_detector_s
 	snprintf(d->reason, sizeof(d->reason), "%s", reason);
 }
 
+/* Why @clock is not the one in use. */
+static void why_not(const struct vw_features *f, enum vw_plan_clock clock, char *buf, size_t size)
+{
+	const char *via = vw_plan_clock_via(clock);
+
+	if (!f->btf)
+		snprintf(buf, size, "the kernel has no BTF");
+	else if (is_silent(f, clock))
+		snprintf(buf, size, "%s never comes on this machine", via);
+	else if (f->tracepoints_wait && clock != VW_PLAN_CLOCK_CPU_CLOCK)
+		snprintf(buf, size, "%s", waits);
+	else
+		snprintf(buf, size, "%s cannot be attached on this kernel", via);
+}
+
+static const char *clock_loses(enum vw_plan_clock clock)
+{
+	switch (clock) {
+	case VW_PLAN_CLOCK_CPU_CLOCK:
+		return "nothing, but idle CPUs are woken for it";
+	case VW_PLAN_CLOCK_STAT_RUNTIME:
+		return "tasks of real-time classes on kernels before 6.1";
+	case VW_PLAN_CLOCK_PROCFS:
+		return "hogs shorter than a second, pending requests, stacks, waiters that are not "
+		       "watched";
+	default:
+		return "";
+	}
+}
+
+/* The first clock of the order that is there; it is the first hook of the plan. */
 static void plan_clock(struct vw_plan *p, const struct vw_features *f,
 		       const struct vw_plan_wanted *wanted)
 {
+	enum vw_plan_clock c, first = wanted->clock ? wanted->clock : VW_PLAN_CLOCK_LOCAL_TIMER;
 	char reason[160] = "";
-	const char *lost = "";
-	enum vw_plan_clock c;
 
-	for (c = VW_PLAN_CLOCK_LOCAL_TIMER; c < VW_PLAN_CLOCKS; c++) {
-		if (wanted->clock && c != wanted->clock)
-			continue;
-		if (has_clock(f, c))
+	for (c = first; c < VW_PLAN_CLOCKS && !has_clock(f, c); c++)
+		if (wanted->clock)
 			break;
-	}
-	p->clock = c < VW_PLAN_CLOCKS ? c : VW_PLAN_CLOCK_NONE;
-	if (p->clock == VW_PLAN_CLOCK_NONE) {
-		if (f->tracepoints_wait)
-			snprintf(reason, sizeof(reason), "%s", waits);
-		else
-			snprintf(reason, sizeof(reason), "%s does not exist on this kernel",
-				 vw_plan_clock_via(wanted->clock));
+	p->clock = c < VW_PLAN_CLOCKS && has_clock(f, c) ? c : VW_PLAN_CLOCK_NONE;
+	if (p->clock != first)
+		why_not(f, first, reason, sizeof(reason));
+	else if (wanted->clock)
+		snprintf(reason, sizeof(reason), "asked for with --clock");
+	if (p->clock == VW_PLAN_CLOCK_NONE)
 		add_hook(p, "clock", VW_HOOK_MISSING, "", reason,
 			 "everything: no hog can be seen while it lasts");
-		return;
-	}
-	if (wanted->clock)
-		snprintf(reason, sizeof(reason), "asked for with --clock");
-	else if (p->clock == VW_PLAN_CLOCK_PROCFS)
-		snprintf(reason, sizeof(reason), "no BPF clock can be attached: %s",
-			 f->btf ? "no hook exists" : "the kernel has no BTF");
-	else if (p->clock != VW_PLAN_CLOCK_LOCAL_TIMER && f->tracepoints_wait)
-		snprintf(reason, sizeof(reason), "%s", waits);
-	else if (p->clock != VW_PLAN_CLOCK_LOCAL_TIMER)
-		snprintf(reason, sizeof(reason), "%s does not exist on this kernel",
-			 vw_plan_clock_via(VW_PLAN_CLOCK_LOCAL_TIMER));
-	if (p->clock == VW_PLAN_CLOCK_CPU_CLOCK)
-		lost = "nothing, but idle CPUs are woken for it";
-	else if (p->clock == VW_PLAN_CLOCK_STAT_RUNTIME)
-		lost = "tasks of real-time classes on kernels before 6.1";
-	else if (p->clock == VW_PLAN_CLOCK_PROCFS)
-		lost = "hogs shorter than a second, pending requests, stacks, waiters that are not watched";
-	add_hook(p, "clock",
-		 p->clock == VW_PLAN_CLOCK_LOCAL_TIMER ? VW_HOOK_ATTACHED : VW_HOOK_FALLBACK,
-		 vw_plan_clock_via(p->clock), reason, lost);
+	else
+		add_hook(p, "clock",
+			 p->clock == VW_PLAN_CLOCK_LOCAL_TIMER ? VW_HOOK_ATTACHED :
+								 VW_HOOK_FALLBACK,
+			 vw_plan_clock_via(p->clock), reason, clock_loses(p->clock));
 }
 
 static void plan_flags(struct vw_plan *p, const struct vw_features *f)
