@@ -138,8 +138,8 @@ static void put_pinning(struct line *l, const struct vw_finding *f)
 	if (!chief || !one_cpu(a) || strcmp(a, chief->task.cpus_allowed) ||
 	    (!chief->task.watched && !chief->task.vm[0]))
 		return;
-	put(l, "%s both tasks are pinned to CPU %s, so give one of them another (taskset -pc)",
-	    l->used ? ";" : "", a);
+	put(l, "%sboth tasks are pinned to CPU %s, so give one of them another (taskset -pc)",
+	    l->used ? "; " : "", a);
 }
 
 static void put_ignores_resched(struct line *l, const struct vw_finding *f,
