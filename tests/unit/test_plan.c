@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From features to plan: every host on any. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "load/plan.h"
+#include "model/finding.h"
+
+/* A host with everything, as Debian's kernels on x86. */
+static struct vw_features full(void)
+{
+	struct vw_features f;
+
+	memset(&f, 0, sizeof(f));
+	strcpy(f.host.arch, "x86_64");
+	f.btf = f.perf_cpu_clock = f.sched_info = f.vhost_loaded = true;
+	f.tp_local_timer_entry = f.tp_sched_stat_runtime = f.tp_sched_switch = true;
+	f.tp_task_rename = f.tp_sched_process_exit = true;
+	return f;
+}
+
+static struct vw_plan make(const struct vw_features *f, enum vw_plan_level level,
+			   enum vw_plan_clock clock, int expected)
+{
+	const struct vw_plan_wanted wanted = { .level = level, .clock = clock };
+	struct vw_plan p;
+	unsigned int i, k;
+
+	memset(&p, 0xaa, sizeof(p));
+	assert_int_equal(vw_plan_make(f, &wanted, &p), expected);
+	assert_true(p.n_hooks > 0 && p.n_hooks <= VW_MAX_HOOKS);
+	for (i = 0; i < p.n_hooks; i++) {
+		const struct vw_hook *h = &p.hooks[i];
+
+		/* What is missing has no way and a reason; what is there has a way. */
+		assert_int_equal(h->state == VW_HOOK_MISSING, !h->via[0]);
+		if (h->state == VW_HOOK_MISSING) {
+			assert_true(h->reason[0]);
+			assert_true(h->lost[0]);
+		}
+		for (k = 0; k < i; k++)
+			assert_string_not_equal(p.hooks[k].name, h->name);
+	}
+	assert_int_equal(p.n_detectors, VW_KIND_COUNT);
+	for (i = 0; i < p.n_detectors; i++)
+		assert_int_equal(p.detectors[i].state == VW_DETECTOR_FULL,
+				 !p.detectors[i].reason[0]);
+	return p;
+}
+
+static struct vw_plan trace(const struct vw_features *f)
+{
+	return make(f, VW_PLAN_TRACE, VW_PLAN_CLOCK_NONE, 0);
+}
+
+static const struct vw_hook *hook(const struct vw_plan *p, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->n_hooks; i++)
+		if (!strcmp(p->hooks[i].name, name))
+			return &p->hooks[i];
+	fail_msg("no hook %s", name);
+	return NULL;
+}
+
+static enum vw_detector_state detector(const struct vw_plan *p, const char *kind)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->n_detectors; i++)
+		if (!strcmp(p->detectors[i].kind, kind))
+			return p->detectors[i].state;
+	fail_msg("no detector %s", kind);
+	return VW_DETECTOR_OFF;
+}
+
+static void test_everything(void **state)
+{
+	struct vw_features f = full();
+	struct vw_plan p = trace(&f);
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(p.clock, VW_PLAN_CLOCK_LOCAL_TIMER);
+	assert_true(p.switches && p.renames && p.exits);
+	for (i = 0; i < p.n_hooks; i++) {
+		assert_int_equal(p.hooks[i].state, VW_HOOK_ATTACHED);
+		assert_string_equal(p.hooks[i].reason, "");
+		assert_string_equal(p.hooks[i].lost, "");
+		assert_false(p.hooks[i].optional);
+	}
+	assert_string_equal(hook(&p, "clock")->via, "tp_btf/local_timer_entry");
+	assert_string_equal(hook(&p, "switches")->via, "tp_btf/sched_switch");
+	assert_string_equal(hook(&p, "resched_flag")->via, "thread_info.flags & 0x8");
+	for (i = 0; i < p.n_detectors; i++)
+		assert_int_equal(p.detectors[i].state, VW_DETECTOR_FULL);
+	f.tp_need_resched = true;
+	p = trace(&f);
+	assert_string_equal(hook(&p, "resched_flag")->via, "thread_info.flags & 0x10");
+}
+
+/* Nothing on the switch path; and that is by choice, not for lack. */
+static void test_guard(void **state)
+{
+	struct vw_features f = full();
+	struct vw_plan p = make(&f, VW_PLAN_GUARD, VW_PLAN_CLOCK_NONE, 0);
+
+	(void)state;
+	assert_int_equal(p.clock, VW_PLAN_CLOCK_LOCAL_TIMER);
+	assert_false(p.switches);
+	assert_true(p.renames && p.exits);
+	assert_int_equal(hook(&p, "switches")->state, VW_HOOK_MISSING);
+	assert_true(hook(&p, "switches")->optional);
+	assert_string_equal(hook(&p, "switches")->reason, "not used at guard level");
+	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_FULL);
+	/* Where the hook is missing, that is what is said. */
+	f.tp_sched_switch = false;
+	p = make(&f, VW_PLAN_GUARD, VW_PLAN_CLOCK_NONE, 0);
+	assert_non_null(strstr(hook(&p, "switches")->reason, "does not exist"));
+	p = trace(&f);
+	assert_false(p.switches);
+	assert_false(hook(&p, "switches")->optional);
+}
+
+/* Each clock in turn away: the next one of the order, and the header says why. */
+static void test_clock_order(void **state)
+{
+	struct vw_features f = full();
+	struct vw_plan p;
+
+	(void)state;
+	f.tp_local_timer_entry = false;
+	p = trace(&f);
+	assert_int_equal(p.clock, VW_PLAN_CLOCK_CPU_CLOCK);
+	assert_string_equal(hook(&p, "clock")->via, "perf_event/cpu-clock");
+	assert_int_equal(hook(&p, "clock")->state, VW_HOOK_FALLBACK);
+	assert_non_null(strstr(hook(&p, "clock")->reason, "local_timer_entry"));
+	assert_non_null(strstr(hook(&p, "clock")->lost, "idle CPUs are woken"));
+	f.perf_cpu_clock = false;
+	p = trace(&f);
+	assert_int_equal(p.clock, VW_PLAN_CLOCK_STAT_RUNTIME);
+	assert_string_equal(hook(&p, "clock")->via, "tp_btf/sched_stat_runtime");
+	assert_non_null(strstr(hook(&p, "clock")->lost, "real-time"));
+	assert_int_equal(detector(&p, "starved_task"), VW_DETECTOR_FULL);
+	f.tp_sched_stat_runtime = false;
+	p = trace(&f);
+	assert_int_equal(p.clock, VW_PLAN_CLOCK_PROCFS);
+	assert_string_equal(hook(&p, "clock")->via, "procfs");
+	/* One absent behind the chosen one changes nothing. */
+	f = full();
+	f.perf_cpu_clock = f.tp_sched_stat_runtime = false;
+	p = trace(&f);
+	assert_int_equal(p.clock, VW_PLAN_CLOCK_LOCAL_TIMER);
+	assert_int_equal(hook(&p, "clock")->state, VW_HOOK_ATTACHED);
+}
+
+static void test_forced_clock(void **state)
+{
+	static const enum vw_plan_clock clocks[] = {
+		VW_PLAN_CLOCK_LOCAL_TIMER,
+		VW_PLAN_CLOCK_CPU_CLOCK,
+		VW_PLAN_CLOCK_STAT_RUNTIME,
+		VW_PLAN_CLOCK_PROCFS,
+	};
+	struct vw_features f = full(), none = full();
+	struct vw_plan p;
+	size_t i;
+
+	(void)state;
+	none.tp_local_timer_entry = none.perf_cpu_clock = none.tp_sched_stat_runtime = false;
+	for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		p = make(&f, VW_PLAN_TRACE, clocks[i], 0);
+		assert_int_equal(p.clock, clocks[i]);
+		assert_string_equal(hook(&p, "clock")->via, vw_plan_clock_via(clocks[i]));
+		assert_non_null(strstr(hook(&p, "clock")->reason, "--clock"));
+		if (clocks[i] == VW_PLAN_CLOCK_PROCFS)
+			continue;
+		/* Never another in its place. */
+		p = make(&none, VW_PLAN_TRACE, clocks[i], -ENOTSUP);
+		assert_int_equal(p.clock, VW_PLAN_CLOCK_NONE);
+		assert_int_equal(hook(&p, "clock")->state, VW_HOOK_MISSING);
+		assert_non_null(strstr(hook(&p, "clock")->reason, vw_plan_clock_via(clocks[i])));
+		assert_false(p.switches || p.renames || p.exits);
+		assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_OFF);
+		assert_int_equal(detector(&p, "starved_task"), VW_DETECTOR_OFF);
+		assert_int_equal(detector(&p, "busy_worker"), VW_DETECTOR_OFF);
+	}
+}
+
+static void is_procfs(struct vw_plan p)
+{
+	assert_int_equal(p.clock, VW_PLAN_CLOCK_PROCFS);
+	assert_false(p.switches || p.renames || p.exits);
+	assert_int_equal(hook(&p, "resched_flag")->state, VW_HOOK_MISSING);
+	assert_string_equal(hook(&p, "resched_flag")->reason, "needs BPF");
+	assert_string_equal(hook(&p, "waiters")->via, "procfs");
+	assert_int_equal(hook(&p, "worker_birth")->state, VW_HOOK_FALLBACK);
+	assert_int_equal(hook(&p, "worker_exit")->state, VW_HOOK_FALLBACK);
+	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_OFF);
+	assert_int_equal(detector(&p, "starved_task"), VW_DETECTOR_DEGRADED);
+	assert_int_equal(detector(&p, "busy_worker"), VW_DETECTOR_OFF);
+}
+
+/* Without BTF there is no BPF, whatever else is offered. */
+static void test_no_btf(void **state)
+{
+	struct vw_features f = full();
+	struct vw_plan p;
+
+	(void)state;
+	f.btf = false;
+	p = trace(&f);
+	is_procfs(p);
+	assert_non_null(strstr(hook(&p, "clock")->reason, "no BTF"));
+	p = make(&f, VW_PLAN_TRACE, VW_PLAN_CLOCK_CPU_CLOCK, -ENOTSUP);
+	assert_non_null(strstr(hook(&p, "clock")->reason, "no BTF"));
+	f = full();
+	is_procfs(make(&f, VW_PLAN_TRACE, VW_PLAN_CLOCK_PROCFS, 0));
+}
+
+/* A hogged CPU at the start: only what needs no grace period. */
+static void test_tracepoints_wait(void **state)
+{
+	struct vw_features f = full();
+	struct vw_plan p;
+
+	(void)state;
+	f.tracepoints_wait = true;
+	p = trace(&f);
+	assert_int_equal(p.clock, VW_PLAN_CLOCK_CPU_CLOCK);
+	assert_false(p.switches || p.renames || p.exits);
+	assert_non_null(strstr(hook(&p, "clock")->reason, "RCU grace period"));
+	assert_non_null(strstr(hook(&p, "switches")->reason, "RCU grace period"));
+	assert_non_null(strstr(hook(&p, "worker_birth")->reason, "RCU grace period"));
+	assert_non_null(strstr(hook(&p, "worker_exit")->reason, "RCU grace period"));
+	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_FULL);
+	p = make(&f, VW_PLAN_TRACE, VW_PLAN_CLOCK_STAT_RUNTIME, -ENOTSUP);
+	assert_non_null(strstr(hook(&p, "clock")->reason, "RCU grace period"));
+	f.perf_cpu_clock = false;
+	is_procfs(trace(&f));
+}
+
+/* A clock that was attached and never came is passed over, and said to be so. */
+static void test_silent_clock(void **state)
+{
+	struct vw_features f = full();
+	struct vw_plan p;
+
+	(void)state;
+	f.silent_clocks = 1u << VW_PLAN_CLOCK_LOCAL_TIMER;
+	p = trace(&f);
+	assert_int_equal(p.clock, VW_PLAN_CLOCK_CPU_CLOCK);
+	assert_non_null(strstr(hook(&p, "clock")->reason, "never comes on this machine"));
+	f.silent_clocks |= 1u << VW_PLAN_CLOCK_CPU_CLOCK;
+	assert_int_equal(trace(&f).clock, VW_PLAN_CLOCK_STAT_RUNTIME);
+	p = make(&f, VW_PLAN_TRACE, VW_PLAN_CLOCK_LOCAL_TIMER, -ENOTSUP);
+	assert_non_null(strstr(hook(&p, "clock")->reason, "never comes on this machine"));
+}
+
+static void test_no_sched_info(void **state)
+{
+	struct vw_features f = full();
+	struct vw_plan p;
+
+	(void)state;
+	f.sched_info = false;
+	p = trace(&f);
+	assert_int_equal(hook(&p, "waiters")->state, VW_HOOK_FALLBACK);
+	assert_non_null(strstr(hook(&p, "waiters")->reason, "SCHED_INFO"));
+	assert_int_equal(detector(&p, "starved_task"), VW_DETECTOR_DEGRADED);
+	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_FULL);
+	assert_int_equal(p.clock, VW_PLAN_CLOCK_LOCAL_TIMER);
+}
+
+static void test_arm64(void **state)
+{
+	struct vw_features f = full();
+	struct vw_plan p;
+
+	(void)state;
+	strcpy(f.host.arch, "aarch64");
+	f.tp_local_timer_entry = false;
+	p = trace(&f);
+	assert_int_equal(p.clock, VW_PLAN_CLOCK_CPU_CLOCK);
+	assert_string_equal(hook(&p, "resched_flag")->via, "thread_info.flags & 0x2");
+	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_FULL);
+}
+
+/* Where the flag's bit is not known, ignored requests cannot be told; starvation can. */
+static void test_unknown_architecture(void **state)
+{
+	struct vw_features f = full();
+	struct vw_plan p;
+
+	(void)state;
+	strcpy(f.host.arch, "riscv64");
+	p = trace(&f);
+	assert_int_equal(hook(&p, "resched_flag")->state, VW_HOOK_MISSING);
+	assert_non_null(strstr(hook(&p, "resched_flag")->reason, "architecture"));
+	assert_non_null(strstr(hook(&p, "resched_flag")->lost, "non_yielding_worker"));
+	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_OFF);
+	assert_int_equal(detector(&p, "starved_task"), VW_DETECTOR_FULL);
+	assert_int_equal(detector(&p, "busy_worker"), VW_DETECTOR_FULL);
+}
+
+/* Case F4: no vhost yet is no fault; it may be loaded later. */
+static void test_vhost_not_loaded(void **state)
+{
+	struct vw_features f = full();
+	struct vw_plan p;
+
+	(void)state;
+	f.vhost_loaded = false;
+	f.tp_task_rename = f.tp_sched_process_exit = false;
+	p = trace(&f);
+	assert_int_equal(hook(&p, "workers")->state, VW_HOOK_ATTACHED);
+	assert_non_null(strstr(hook(&p, "workers")->reason, "not loaded"));
+	assert_int_equal(hook(&p, "worker_birth")->state, VW_HOOK_FALLBACK);
+	assert_string_equal(hook(&p, "worker_birth")->via, "procfs");
+	assert_false(p.renames || p.exits);
+	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_FULL);
+}
+
+/* Every host: no text is cut, a clock is said to be what is used, hooks of BPF need a BPF clock. */
+static void test_all_hosts(void **state)
+{
+	struct vw_features f;
+	struct vw_plan p;
+	unsigned int bits, i;
+	int err;
+
+	(void)state;
+	for (bits = 0; bits < 1u << 12; bits++) {
+		struct vw_plan_wanted wanted = { bits & 1 ? VW_PLAN_TRACE : VW_PLAN_GUARD,
+						 (enum vw_plan_clock)((bits >> 1) % 5) };
+
+		memset(&f, 0, sizeof(f));
+		strcpy(f.host.arch, "x86_64");
+		f.btf = bits & 1 << 4;
+		f.perf_cpu_clock = bits & 1 << 5;
+		f.tp_local_timer_entry = bits & 1 << 6;
+		f.tp_sched_stat_runtime = bits & 1 << 7;
+		f.tp_sched_switch = f.tp_task_rename = bits & 1 << 8;
+		f.tracepoints_wait = bits & 1 << 9;
+		f.sched_info = bits & 1 << 10;
+		f.silent_clocks = bits & 1 << 11 ? 1u << VW_PLAN_CLOCK_LOCAL_TIMER : 0;
+		err = vw_plan_make(&f, &wanted, &p);
+		assert_int_equal(err == 0, p.clock != VW_PLAN_CLOCK_NONE);
+		if (p.clock == VW_PLAN_CLOCK_NONE || p.clock == VW_PLAN_CLOCK_PROCFS)
+			assert_false(p.switches || p.renames || p.exits);
+		else
+			assert_true(f.btf);
+		if (wanted.clock && !err)
+			assert_int_equal(p.clock, wanted.clock);
+		if (!wanted.clock)
+			assert_int_equal(err, 0);
+		for (i = 0; i < p.n_hooks; i++) {
+			assert_true(strlen(p.hooks[i].reason) + 1 < sizeof(p.hooks[i].reason));
+			assert_true(strlen(p.hooks[i].lost) + 1 < sizeof(p.hooks[i].lost));
+			assert_true(strlen(p.hooks[i].via) + 1 < sizeof(p.hooks[i].via));
+			assert_true(strlen(p.hooks[i].name) + 1 < sizeof(p.hooks[i].name));
+		}
+	}
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	assert_string_equal(vw_plan_clock_via(VW_PLAN_CLOCK_NONE), "");
+	assert_string_equal(vw_plan_clock_via(VW_PLAN_CLOCKS), "");
+	assert_string_equal(vw_plan_clock_via(VW_PLAN_CLOCK_PROCFS), "procfs");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_everything),
+		cmocka_unit_test(test_guard),
+		cmocka_unit_test(test_clock_order),
+		cmocka_unit_test(test_forced_clock),
+		cmocka_unit_test(test_no_btf),
+		cmocka_unit_test(test_tracepoints_wait),
+		cmocka_unit_test(test_silent_clock),
+		cmocka_unit_test(test_no_sched_info),
+		cmocka_unit_test(test_arm64),
+		cmocka_unit_test(test_unknown_architecture),
+		cmocka_unit_test(test_vhost_not_loaded),
+		cmocka_unit_test(test_all_hosts),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
