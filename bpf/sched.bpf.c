@@ -25,7 +25,7 @@ static __noinline int watched_switch(struct task_struct *prev, struct task_struc
 		t->in_ts_ns = now;
 	s = bpf_map_lookup_elem(&vw_stints, &zero);
 	if (s && s->reported && s->tid == (u32)prev->pid)
-		vw_report_end(s, now, vw_task_rq(prev));
+		vw_report_end(s, now, prev);
 	return 0;
 }
 

@@ -51,7 +51,7 @@ static __always_inline void note_request(struct vw_stint *s, struct task_struct 
 }
 
 /* The VW_REPORTED_* reasons that hold at this look. */
-static __always_inline u8 suspicions(struct vw_stint *s, struct rq *rq, u64 now)
+static __always_inline u8 suspicions(struct vw_stint *s, struct task_struct *task, u64 now)
 {
 	struct vw_walk *walk;
 	u8 why = 0;
@@ -65,7 +65,7 @@ static __always_inline u8 suspicions(struct vw_stint *s, struct rq *rq, u64 now)
 	    now - s->pending_ts >= vw_threshold_ns)
 		why |= VW_REPORTED_PENDING;
 	if (s->ticks >= vw_stint_looks && now - s->start_ts >= 2 * vw_threshold_ns) {
-		walk = vw_walk_queue(rq, s->tid, false);
+		walk = vw_walk_queue(task, false);
 		if (walk && walk->oldest >= 2 * vw_threshold_ns)
 			why |= VW_REPORTED_WAITER;
 	}
@@ -121,7 +121,7 @@ static __always_inline int look(void *ctx, u8 clock)
 	begin_totals(s, task, now);
 	note_request(s, task, now);
 	vw_count(VW_COUNT_TICKS);
-	why = suspicions(s, rq, now);
+	why = suspicions(s, task, now);
 	if (!why && !s->reported)
 		return 0;
 	if (!(why & ~s->reported) && now - s->emit_ts < vw_emit_ns)
@@ -132,7 +132,7 @@ static __always_inline int look(void *ctx, u8 clock)
 	}
 	s->reported |= why;
 	s->emit_ts = now;
-	vw_report(ctx, s, rq, now, 0);
+	vw_report(ctx, s, task, now, 0);
 	return 0;
 }
 

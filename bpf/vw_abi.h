@@ -61,10 +61,12 @@ struct vw_abi_task {
 };
 
 #define VW_WAITER_THROTTLED 1
+#define VW_WAITER_LEAD 2 /* lead_ns is valid */
 
 struct vw_abi_waiter {
 	struct vw_abi_task task;
 	__u64 wait_ns; /* 0: the kernel does not say */
+	__s64 lead_ns; /* virtual run time that it has had more than the running task */
 	__u32 flags;
 	__u32 pad;
 };
@@ -113,8 +115,8 @@ enum vw_abi_counter {
 
 _Static_assert(sizeof(struct vw_rec_hdr) == 16, "header");
 _Static_assert(sizeof(struct vw_abi_task) == 40, "task");
-_Static_assert(sizeof(struct vw_abi_waiter) == 56, "waiter");
-_Static_assert(sizeof(struct vw_rec_stint) == 16 + 40 + 40 + 8 * 56 + 32 * 8, "stint");
+_Static_assert(sizeof(struct vw_abi_waiter) == 64, "waiter");
+_Static_assert(sizeof(struct vw_rec_stint) == 16 + 40 + 40 + 8 * 64 + 32 * 8, "stint");
 _Static_assert(sizeof(struct vw_rec_task) == 56, "task record");
 _Static_assert(sizeof(struct vw_abi_totals) == 24, "totals");
 

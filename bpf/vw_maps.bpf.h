@@ -68,10 +68,9 @@ struct vw_walk {
 	u64 head, node;
 	u64 clock; /* of the queue */
 	u64 oldest; /* the longest wait, throttled tasks left out */
-	u32 skip; /* tid of the running task */
+	u64 runner; /* the running task, left out of the walk */
 	u32 n;
 	u32 fill; /* keep the waiters too */
-	u32 pad;
 	struct vw_abi_waiter waiters[VW_ABI_WAITERS];
 };
 

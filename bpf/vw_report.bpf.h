@@ -22,12 +22,13 @@ static __always_inline void vw_report_fill(struct vw_rec_stint *rec, struct vw_s
 }
 
 /*
- * A record with the queue and the kernel stack of the running task; @ctx NULL leaves the stack out.
+ * A record with the queue and the kernel stack of the running @task; @task NULL leaves the queue
+ * out, @ctx NULL the stack.
  */
-static __always_inline void vw_report(void *ctx, struct vw_stint *s, struct rq *rq, u64 ts,
-				      u8 flags)
+static __always_inline void vw_report(void *ctx, struct vw_stint *s, struct task_struct *task,
+				      u64 ts, u8 flags)
 {
-	struct vw_walk *walk = rq ? vw_walk_queue(rq, s->tid, true) : NULL;
+	struct vw_walk *walk = task ? vw_walk_queue(task, true) : NULL;
 	struct vw_rec_stint *rec = vw_reserve(sizeof(*rec), VW_REC_STINT, ts);
 	long bytes;
 
@@ -48,9 +49,9 @@ static __always_inline void vw_report(void *ctx, struct vw_stint *s, struct rq *
 }
 
 /* The stint is over: the last record, and nothing more is said of it. */
-static __always_inline void vw_report_end(struct vw_stint *s, u64 ts, struct rq *rq)
+static __always_inline void vw_report_end(struct vw_stint *s, u64 ts, struct task_struct *task)
 {
-	vw_report(NULL, s, rq, ts, VW_STINT_FINAL);
+	vw_report(NULL, s, task, ts, VW_STINT_FINAL);
 	s->reported = 0;
 }
 

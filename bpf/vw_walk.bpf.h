@@ -5,12 +5,43 @@
 
 #include "vw_core.bpf.h"
 
+#define VW_GROUP_DEPTH 16
+
+/*
+ * How much more virtual run time @waiter has had than @runner, as seen where their groups meet:
+ * what a fair scheduler lets the runner catch up first.
+ */
+static __always_inline bool vw_task_lead(struct task_struct *waiter, struct task_struct *runner,
+					 s64 *lead)
+{
+	struct sched_entity *a = (void *)waiter + bpf_core_field_offset(struct task_struct, se);
+	struct sched_entity *b = (void *)runner + bpf_core_field_offset(struct task_struct, se);
+	int i, da, db;
+
+	for (i = 0; i < VW_GROUP_DEPTH && a && b; i++) {
+		if (BPF_CORE_READ(a, cfs_rq) == BPF_CORE_READ(b, cfs_rq)) {
+			*lead = (s64)(BPF_CORE_READ(a, vruntime) - BPF_CORE_READ(b, vruntime));
+			return true;
+		}
+		if (!bpf_core_field_exists(a->parent))
+			return false; /* no FAIR_GROUP_SCHED */
+		da = BPF_CORE_READ(a, depth);
+		db = BPF_CORE_READ(b, depth);
+		if (da >= db)
+			a = BPF_CORE_READ(a, parent);
+		if (db >= da)
+			b = BPF_CORE_READ(b, parent);
+	}
+	return false;
+}
+
 /* One queued task of the walk under way; the oldest waits stay. */
 static __always_inline void vw_walk_keep(struct vw_walk *walk, struct task_struct *task, u64 wait,
 					 bool throttled)
 {
 	struct vw_abi_waiter *w;
 	u32 slot = walk->n, i;
+	s64 lead;
 
 	if (slot >= VW_ABI_WAITERS) {
 		slot = 0;
@@ -27,12 +58,17 @@ static __always_inline void vw_walk_keep(struct vw_walk *walk, struct task_struc
 	vw_task_fill(&w->task, task);
 	w->wait_ns = wait;
 	w->flags = throttled ? VW_WAITER_THROTTLED : 0;
+	w->lead_ns = 0;
+	if (vw_task_lead(task, (void *)walk->runner, &lead)) {
+		w->flags |= VW_WAITER_LEAD;
+		w->lead_ns = lead;
+	}
 	w->pad = 0;
 }
 
 static long vw_walk_step(u32 i, void *unused)
 {
-	u32 zero = 0, tid;
+	u32 zero = 0;
 	struct vw_walk *walk = bpf_map_lookup_elem(&vw_walks, &zero);
 	struct list_head *node;
 	struct sched_entity *se;
@@ -50,8 +86,7 @@ static long vw_walk_step(u32 i, void *unused)
 	se = (void *)node - bpf_core_field_offset(struct sched_entity, group_node);
 	task = (void *)se - bpf_core_field_offset(struct task_struct, se);
 	walk->node = (u64)BPF_CORE_READ(node, next);
-	tid = BPF_CORE_READ(task, pid);
-	if (!tid || tid == walk->skip || vw_se_delayed(se))
+	if ((u64)task == walk->runner || vw_se_delayed(se))
 		return 0;
 	if ((u32)BPF_CORE_READ(task, tgid) == vw_self)
 		return 0; /* the watcher gets out of the way by itself */
@@ -65,14 +100,15 @@ static long vw_walk_step(u32 i, void *unused)
 }
 
 /*
- * Walks @rq's list of fair tasks, @skip (the running one) left out.  The result, with the waiters
- * if @fill, is this CPU's until the next walk.  Callers have interrupts off.  NULL never in
- * practice.
+ * Walks the list of fair tasks on the queue of @runner, which runs there and is left out.  The
+ * result, with the waiters if @fill, is this CPU's until the next walk.  Callers have interrupts
+ * off.  NULL never in practice.
  */
-static __noinline struct vw_walk *vw_walk_queue(struct rq *rq, u32 skip, bool fill)
+static __noinline struct vw_walk *vw_walk_queue(struct task_struct *runner, bool fill)
 {
 	u32 zero = 0;
 	struct vw_walk *walk = bpf_map_lookup_elem(&vw_walks, &zero);
+	struct rq *rq = vw_task_rq(runner);
 
 	if (!walk)
 		return NULL;
@@ -80,8 +116,8 @@ static __noinline struct vw_walk *vw_walk_queue(struct rq *rq, u32 skip, bool fi
 	walk->head = (u64)rq + bpf_core_field_offset(struct rq, cfs_tasks);
 	walk->node = (u64)BPF_CORE_READ(rq, cfs_tasks.next);
 	walk->clock = BPF_CORE_READ(rq, clock);
+	walk->runner = (u64)runner;
 	walk->oldest = 0;
-	walk->skip = skip;
 	walk->fill = fill;
 	walk->n = 0;
 	/* The verifier looks at one step only; a plain loop of this body is beyond its limit. */

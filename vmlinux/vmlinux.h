@@ -18,6 +18,7 @@ typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s64 s64;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -48,6 +49,9 @@ struct sched_entity {
 	struct load_weight load;
 	struct list_head group_node;
 	u64 sum_exec_runtime;
+	u64 vruntime;
+	int depth;
+	struct sched_entity *parent;
 	struct cfs_rq *cfs_rq;
 };
 

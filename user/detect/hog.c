@@ -10,6 +10,7 @@
 
 #define BUSY_NS UINT64_C(5000000000) /* docs/FORMATS: busy_worker from 5 s */
 #define MAX_CPUS 8192
+#define PAYBACK_NS INT64_C(1000000000)
 
 struct slot {
 	bool open;
@@ -86,6 +87,19 @@ static bool is_watched(const struct vw_hog *hog, int32_t tid)
 }
 
 /*
+ * What of a wait a fair scheduler should have ended.  A waiter that has run far more than the
+ * runner waits until the runner has caught up (its lead is 0), with good reason: that is how the
+ * victims of a hog are paid back.  Placement alone gives a lead of some slices only (place_entity()
+ * clamps the lag), so a second is always time that it really ran.
+ */
+static uint64_t owed_wait(const struct vw_waiter *w)
+{
+	if (!w->lead_known || w->lead_ns + (int64_t)w->wait_ns < PAYBACK_NS)
+		return w->wait_ns;
+	return w->lead_ns < 0 ? (uint64_t)-w->lead_ns : 0;
+}
+
+/*
  * The wait that counts against a stint with no request pending: the longest of those that a fair
  * scheduler should have ended.  A light task rightly waits longer behind a heavy one, in the ratio
  * of their weights.
@@ -101,7 +115,7 @@ static uint64_t unfair_wait(const struct vw_hog *hog, const struct vw_obs_stint 
 		limit = 2 * hog->config.threshold_ns;
 		if (s->weight && w->weight && w->weight < s->weight)
 			limit = limit * s->weight / w->weight;
-		if (w->throttled || w->wait_ns < limit || w->wait_ns <= worst)
+		if (w->throttled || owed_wait(w) < limit || w->wait_ns <= worst)
 			continue;
 		if (vw_debts_excuse(&hog->debts, s->tid, w->tid, w->wait_ns, ts))
 			continue;

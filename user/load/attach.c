@@ -12,6 +12,7 @@
 #include <bpf/bpf.h>
 
 #include "load/attach.h"
+#include "util/affinity.h"
 #include "util/clock.h"
 
 struct vw_attach {
@@ -52,8 +53,8 @@ static int send_answer(int sock, const struct answer *answer, int fd)
 }
 
 /*
- * The whole life of the child.  It keeps only what it needs: a child that hangs must hold no other
- * hook.
+ * The whole life of the child: system calls only, as the parent may have threads.  It keeps only
+ * what it needs: a child that hangs must hold no other hook.
  */
 static void attach_all(int sock, const int *prog_fds, unsigned int n)
 {
@@ -110,6 +111,8 @@ int vw_attach_start(const int *prog_fds, unsigned int n, struct vw_attach **ret)
 		_exit(0);
 	}
 	err = a->child < 0 ? -errno : 0;
+	if (!err)
+		vw_affinity_bring_here(a->child);
 	close(socks[1]);
 	a->sock = socks[0];
 	if (err) {

@@ -20,8 +20,7 @@
 struct vw_attach;
 
 /*
- * Starts attaching the @n loaded tp_btf programs, in this order.  To be called before the process
- * has a second thread.  0 or a negative errno.
+ * Starts attaching the @n loaded tp_btf programs, in this order.  0 or a negative errno.
  */
 int vw_attach_start(const int *prog_fds, unsigned int n, struct vw_attach **ret);
 

@@ -216,6 +216,8 @@ void vw_decode_stint(struct vw_decode *d, const struct vw_rec_stint *rec, struct
 			.wait_ns = a->wait_ns,
 			.weight = a->task.weight,
 			.throttled = a->flags & VW_WAITER_THROTTLED,
+			.lead_known = a->flags & VW_WAITER_LEAD,
+			.lead_ns = a->lead_ns,
 		};
 
 		decode_task(&a->task, &hint);

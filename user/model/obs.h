@@ -24,6 +24,9 @@ struct vw_waiter {
 	uint64_t wait_ns; /* since it became runnable */
 	uint32_t weight; /* CFS load weight (nice 0 = 1024), 0 unknown */
 	bool throttled; /* its group has no quota left: it could not run anyway */
+	/* Virtual run time that it has had more than the running task; valid if lead_known. */
+	bool lead_known;
+	int64_t lead_ns;
 };
 
 struct vw_obs_stint {

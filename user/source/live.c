@@ -380,6 +380,8 @@ static int open_sight(struct vw_live *live, struct vw_error *e)
 	struct vw_error why = { "", "" };
 	int err = -ENOTSUP;
 
+	/* From here on: setting up takes a second on a hogged host, time enough to get stuck. */
+	live->sentinel = vw_sentinel_start(live->config.poll_ns);
 	if (config.wanted.clock == VW_PLAN_CLOCK_PROCFS) {
 		vw_plan_make(&live->features, &config.wanted, &live->plan);
 	} else {
@@ -390,6 +392,7 @@ static int open_sight(struct vw_live *live, struct vw_error *e)
 			return err;
 		}
 		err = vw_bpf_open(&config, &live->features, &live->plan, &live->bpf, &why);
+		vw_sentinel_beat(live->sentinel);
 		if (err && (err != -ENOTSUP || live->plan.clock != VW_PLAN_CLOCK_PROCFS)) {
 			if (e)
 				*e = why;
@@ -431,7 +434,6 @@ int vw_live_open(const struct vw_live_config *config, struct vw_header *ret_head
 	err = open_sight(live, e);
 	if (err)
 		goto out;
-	live->sentinel = vw_sentinel_start(config->poll_ns);
 	fill_header(live, ret_header);
 	*ret_live = live;
 	return 0;
@@ -486,11 +488,6 @@ void vw_live_close(struct vw_live *live)
 uint64_t vw_live_lost(struct vw_live *live)
 {
 	return live->bpf ? vw_bpf_lost(live->bpf) : 0;
-}
-
-unsigned int vw_live_workers(const struct vw_live *live)
-{
-	return vw_workers_count(live->workers);
 }
 
 unsigned int vw_live_workers_seen(const struct vw_live *live)

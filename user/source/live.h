@@ -50,7 +50,6 @@ void vw_live_rows(struct vw_live *live, uint64_t now_ns, vw_row_fn fn, void *ctx
 bool vw_live_wanted(const struct vw_live *live, const struct vw_task *task);
 
 uint64_t vw_live_lost(struct vw_live *live);
-unsigned int vw_live_workers(const struct vw_live *live);
 /* Vhost workers seen since the start. */
 unsigned int vw_live_workers_seen(const struct vw_live *live);
 

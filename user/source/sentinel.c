@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "source/sentinel.h"
+#include "util/affinity.h"
 #include "util/clock.h"
 
 #define AVOID_NS UINT64_C(2000000000)
@@ -35,22 +36,6 @@ static void all_cpus(cpu_set_t *set)
 		CPU_SET((size_t)i, set);
 }
 
-/*
- * Brings a thread of ours to the CPU we run on: as we run, it is not hogged.  The kernel moves a
- * thread that waits for a CPU at once, from here.
- */
-static void bring_here(pid_t tid)
-{
-	int cpu = sched_getcpu();
-	cpu_set_t set;
-
-	if (!tid || cpu < 0 || cpu >= MAX_CPUS)
-		return; /* tid 0: it has not begun */
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	sched_setaffinity(tid, sizeof(set), &set);
-}
-
 static bool overdue(uint64_t beat, uint64_t now, uint64_t beat_ns)
 {
 	return now > beat && now - beat > 3 * beat_ns;
@@ -69,7 +54,7 @@ static void *watch(void *arg)
 		atomic_store(&s->self_cpu, sched_getcpu());
 		atomic_store(&s->self_beat, now);
 		if (overdue(atomic_load(&s->reader_beat), now, s->beat_ns)) {
-			bring_here(s->reader);
+			vw_affinity_bring_here(s->reader);
 			atomic_fetch_add(&s->rescues, 1);
 		}
 		nanosleep(&nap, NULL);
@@ -104,7 +89,7 @@ void vw_sentinel_stop(struct vw_sentinel *s)
 	if (!s)
 		return;
 	atomic_store(&s->stop, true);
-	bring_here(atomic_load(&s->self));
+	vw_affinity_bring_here(atomic_load(&s->self));
 	pthread_join(s->thread, NULL);
 	sched_setaffinity(0, sizeof(s->home), &s->home);
 	free(s);
@@ -153,7 +138,7 @@ void vw_sentinel_beat(struct vw_sentinel *s)
 		apply(s, now);
 	}
 	if (overdue(atomic_load(&s->self_beat), now, s->beat_ns)) {
-		bring_here(atomic_load(&s->self));
+		vw_affinity_bring_here(atomic_load(&s->self));
 		return;
 	}
 	/* Not both on one CPU if it can be helped: one hog would then take both. */
