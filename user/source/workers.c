@@ -165,6 +165,14 @@ static uint64_t since(uint64_t now, uint64_t base)
 	return now > base ? now - base : 0;
 }
 
+/* The device may become known later than its worker; its traffic counts from then. */
+static uint64_t since_known(uint64_t now, uint64_t *base)
+{
+	if (*base == VW_UNKNOWN)
+		*base = now;
+	return since(now, *base);
+}
+
 int vw_workers_row(struct vw_workers *set, struct vw_worker *w, uint64_t now_ns,
 		   struct vw_worker_row *ret_row)
 {
@@ -185,10 +193,10 @@ int vw_workers_row(struct vw_workers *set, struct vw_worker *w, uint64_t now_ns,
 	row.voluntary = since(row.voluntary, b->voluntary);
 	row.involuntary = since(row.involuntary, b->involuntary);
 	row.migrations = since(row.migrations, b->migrations);
-	row.tx_packets = since(row.tx_packets, b->tx_packets);
-	row.tx_bytes = since(row.tx_bytes, b->tx_bytes);
-	row.rx_packets = since(row.rx_packets, b->rx_packets);
-	row.rx_bytes = since(row.rx_bytes, b->rx_bytes);
+	row.tx_packets = since_known(row.tx_packets, &b->tx_packets);
+	row.tx_bytes = since_known(row.tx_bytes, &b->tx_bytes);
+	row.rx_packets = since_known(row.rx_packets, &b->rx_packets);
+	row.rx_bytes = since_known(row.rx_bytes, &b->rx_bytes);
 	/* Another slice means that the wait is over and in the kernel's own sum. */
 	if (w->waiting_since_ns && (c.state != 'R' || c.slices != w->waiting_slices))
 		w->waiting_since_ns = 0;
