@@ -34,7 +34,12 @@ CHOICES = {
 }
 
 
-def convert(where, key, kind, value):
+# The mode that is found may be one that cannot be asked for: fixed when the kernel was built, or
+# unknown where debugfs is locked down.
+FOUND_CHOICES = {**CHOICES, "preempt": (*CHOICES["preempt"], "fixed", "unknown")}
+
+
+def convert(where, key, kind, value, choices):
     if key == "script" and isinstance(value, list):
         value = "\n".join(value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
@@ -43,8 +48,8 @@ def convert(where, key, kind, value):
         value = str(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise LabError(f"{where}: {key} must be of type {kind.__name__}")
-    if key in CHOICES and value not in CHOICES[key]:
-        raise LabError(f"{where}: {key} = {value!r}, known: {', '.join(CHOICES[key])}")
+    if key in choices and value not in choices[key]:
+        raise LabError(f"{where}: {key} = {value!r}, known: {', '.join(choices[key])}")
     return value
 
 
@@ -52,10 +57,11 @@ def table(where, schema, given):
     unknown = sorted(set(given) - set(schema))
     if unknown:
         raise LabError(f"{where}: unknown key {unknown[0]!r}")
+    choices = FOUND_CHOICES if schema is EXPECT else CHOICES
     out = {}
     for key, (kind, default) in schema.items():
         if key in given:
-            out[key] = convert(where, key, kind, given[key])
+            out[key] = convert(where, key, kind, given[key], choices)
         elif default is REQUIRED:
             raise LabError(f"{where}: {key} is missing")
         else:

@@ -62,7 +62,7 @@ class Offline(unittest.TestCase):
                 scenarios.apply_setting(data, setting)
 
     def test_scenarios_in_the_tree_are_good(self):
-        paths = sorted((kernels.LAB_DIR / "scenarios").glob("*.toml"))
+        paths = sorted((kernels.LAB_DIR / "scenarios").rglob("*.toml"))
         self.assertTrue(paths)
         for path in paths:
             with self.subTest(path.name):

@@ -54,7 +54,8 @@ record_preempt() {
 	_mode=fixed
 	[ -e /sys/kernel/debug/sched/preempt ] &&
 		_mode=$(sed 's/.*(\(.*\)).*/\1/' /sys/kernel/debug/sched/preempt)
-	echo "$_mode" >/results/preempt
+	# A kernel in lockdown does not open debugfs files.
+	echo "${_mode:-unknown}" >/results/preempt
 }
 
 # step NAME COMMAND...: run it; output and exit code go to the results. Returns its exit code.

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Acceptance cases about the process: started late, killed, refused, running for long."""
+import json
+
+from detect_data import HOG, MS, SECOND, case, episodes, longest, need, printed_ms, staged
+
+GONE_CS = 100
+HOOKS = ("clock", "resched_flag", "waiters", "switches", "workers", "worker_birth",
+         "worker_exit", "totals")
+
+
+# --- 14 and 15: in the middle of a hog --------------------------------------------------------------
+
+def middle_check(step):
+    def run(boot):
+        took = boot.number(f"{step}_cs")
+        need(boot.rc(step) == 2, f"ended with {boot.rc(step)}: {boot.text(step)}"
+             f"{boot.text(step, 'err')}")
+        need(took <= 250 + 300, f"took {took / 100} s for 2.5 s")
+        return {"seconds": took / 100}
+    return run
+
+
+def doctor(step):
+    def run(boot):
+        text = boot.text(step)
+        need(boot.rc(step) == 0, f"ended with {boot.rc(step)}: {boot.text(step, 'err')}")
+        words = {row.split()[0]: row.split() for row in text.splitlines() if row.split()}
+        missing = [name for name in HOOKS if name not in words]
+        need(not missing, f"does not name {', '.join(missing)}")
+        took = boot.values.get(f"{step}_cs")
+        return {"clock": " ".join(words["clock"][1:3]),
+                **({"seconds": int(took) / 100} if took else {})}
+    return run
+
+
+# --- 11: ended while a hog lasts --------------------------------------------------------------------
+
+def ended(step, left_over):
+    """@left_over: programs of another instance that was there on purpose."""
+    def run(boot):
+        cut = step.endswith("KILL")
+        records = longest(boot.findings(step, cut=cut), HOG)
+        need(records[0]["status"] == "open", "the first record is not open")
+        gone, hooks = boot.number(f"{step}_gone_cs"), boot.number(f"{step}_hooks_cs")
+        left = boot.number(f"{step}_programs_left")
+        staged(left_over(boot) or boot.number(f"{step}_programs") if step.startswith("mid")
+               else boot.number("oldINT_programs"), "no programs were there to begin with")
+        figures = {"gone_s": gone / 100, "hooks_gone_s": hooks / 100, "programs_left": left,
+                   "processes_left": boot.number(f"{step}_processes_left"),
+                   **printed_ms(records)}
+        need(gone <= GONE_CS, f"gone after {gone / 100} s: {figures}")
+        need(left <= left_over(boot), f"{left} programs left, {hooks / 100} s later: {figures}")
+        need(hooks <= GONE_CS, f"programs left after {hooks / 100} s: {figures}")
+        others = 1 if left_over(boot) else 0
+        need(figures["processes_left"] == others, f"processes left: {figures}")
+        if not cut:
+            need(boot.rc(step) == 0, f"watch ended with {boot.rc(step)}")
+        return figures
+    return run
+
+
+def none(_boot):
+    return 0
+
+
+def half(boot):
+    return boot.number("oldINT_programs")
+
+
+for _kernel, _subset in (("6.1", "ci"), ("6.12", "long")):
+    _where = ("middle", f"kernel={_kernel}")
+    for _step in ("check1", "check2"):
+        case(f"middle-{_step}-{_kernel}", *_where, subset=_subset)(middle_check(_step))
+    for _step in ("doctor_before", "doctor_middle"):
+        case(f"{_step.replace('_', '-')}-{_kernel}", *_where, subset=_subset)(doctor(_step))
+    for _step, _left in (("midINT", none), ("midKILL", none), ("oldINT", half),
+                         ("oldKILL", none)):
+        case(f"end-{_step}-{_kernel}", *_where, subset=_subset)(ended(_step, _left))
+
+
+# --- 9: a real QEMU ---------------------------------------------------------------------------------
+
+def qemu_rows(step, others):
+    def run(boot):
+        tid, pid = boot.number("qemu_worker"), boot.number("qemu_pid")
+        rows = boot.workers(step)
+        mine = [row for row in rows if row["tid"] == tid]
+        need(len(mine) >= 2, f"{len(mine)} rows of QEMU's worker {tid}")
+        for row in mine:
+            found = (row["vm"], row["device"], row["owner_pid"], row["comm"])
+            need(found == ("web01", "vhost-net:vnet7", pid, f"vhost-{pid}"), f"row says {found}")
+            need(row["backend"] == "kthread", f"backend is {row['backend']}")
+        vms = {row["vm"] for row in rows}
+        need(("other" in vms) == others, f"with{'' if others else 'out'} the other VM: {vms}")
+        need(boot.rc(step) == 0, f"ended with {boot.rc(step)}")
+        return {"rows": len(mine), "vms": sorted(vms)}
+    return run
+
+
+def qemu_text(boot):
+    text = boot.text("text")
+    row = [line for line in text.splitlines() if "web01" in line]
+    need(row and "vnet7" in row[0] and boot.values["qemu_worker"] in row[0],
+         f"no row of web01 with vnet7 and its tid: {text[:300]!r}")
+    return {"row": " ".join(row[0].split())}
+
+
+case("qemu-owner", "qemu", subset="ci")(qemu_rows("all", True))
+case("qemu-owner-by-pid", "qemu", subset="ci")(qemu_rows("mine", False))
+case("qemu-owner-text", "qemu", subset="ci")(qemu_text)
+
+
+# --- 13: a thousand workers -------------------------------------------------------------------------
+
+def churned(boot):
+    for step, count in (("first", 200), ("rest", 800)):
+        made = json.loads(boot.text(step))["churned"]
+        staged(made == count, f"{made} workers made, not {count}")
+    rows = boot.workers("watch")
+    tids = {row["tid"] for row in rows}
+    staged(tids, "watch saw no worker at all")
+    quiet = boot.number("quiet_cs") * 10 * MS
+    # From one interval after the last worker's end no row may come.
+    stale = [row for row in rows if row["ts_ns"] > quiet + SECOND]
+    need(not stale, f"row of {stale[0]['comm'] if stale else ''} after its end")
+    before, after = boot.number("rss_200"), boot.number("rss_1000")
+    need(abs(after - before) <= 0.1 * before, f"RSS {before} kB after 200, {after} after 1000")
+    seen = boot.summary("watch")["workers"]
+    need(seen >= 900, f"{seen} of 1000 workers seen")
+    need(not episodes(boot.findings("watch", least="warning")), "a finding")
+    return {"rss_200_kb": before, "rss_1000_kb": after, "workers_seen": seen,
+            "lost_events": boot.summary("watch")["lost_events"]}
+
+
+case("churn-6.1", "churn")(churned)
+case("churn-6.12", "churn", "kernel=6.12")(churned)
+
+
+# --- 16: refused ------------------------------------------------------------------------------------
+
+def refused(text_step, json_step, reason):
+    def run(boot):
+        for step in (text_step, json_step):
+            need(boot.rc(step) == 3, f"{step} ended with {boot.rc(step)}")
+            errors = boot.text(step, "err").splitlines()
+            need(len(errors) == 1 and errors[0].startswith("vhostwatch: "),
+                 f"{step}: stderr is {errors}, not one line")
+        need(boot.text(text_step) == "", f"stdout is {boot.text(text_step)!r}")
+        rows = [json.loads(row) for row in boot.text(json_step).splitlines()]
+        need(rows and rows[-1]["type"] == "error" and rows[-1]["reason"] == reason,
+             f"no error of reason {reason}: {rows}")
+        return {"stderr": boot.text(text_step, "err").strip()}
+    return run
+
+
+def root_may(boot):
+    need(boot.rc("root") == 0, f"check ended with {boot.rc('root')}: {boot.text('root', 'err')}")
+    need("no vhost workers" in boot.text("root"), f"says {boot.text('root')!r}")
+    return {"line": boot.text("root").strip()}
+
+
+def lockdown_doctor(boot):
+    staged("[confidentiality]" in boot.values["lockdown"], f"mode {boot.values['lockdown']!r}")
+    text = boot.text("doctor")
+    need("lockdown" in text, f"doctor does not speak of lockdown: {text[:300]!r}")
+    return {"rc": boot.rc("doctor")}
+
+
+case("root-may-look", "user")(root_may)
+for _command in ("check", "watch"):
+    case(f"user-{_command}", "user")(refused(f"user_{_command}", f"json_{_command}", "capability"))
+    case(f"lockdown-{_command}", "lockdown")(refused(f"text_{_command}", f"json_{_command}",
+                                                    "lockdown"))
+case("lockdown-doctor", "lockdown")(lockdown_doctor)
