@@ -152,7 +152,7 @@ case("hog-6.12-nobtf", "hog", "kernel=6.12", "variant=before-nobtf")(caught)
 
 # --- 6: each clock, and the guard level ------------------------------------------------------------
 
-CLOCKS = {"timer": "tp_btf/local_timer_entry", "cpuclock": "perf cpu-clock",
+CLOCKS = {"timer": "tp_btf/local_timer_entry", "cpuclock": "perf_event/cpu-clock",
           "runtime": "tp_btf/sched_stat_runtime"}
 
 
@@ -222,7 +222,7 @@ def switched(boot):
     end = boot.number("switch_end_cs") * 10 * MS
     hogs = longest(boot.findings("watch"), HOG)
     hog = hogs[-1]["culprit"]["tid"]
-    tids = {load["worker"]["tid"] for load in boot.results["loads"]}
+    tids = set(map(int, boot.values["tids"].split()))
     need(hog in tids, f"culprit is not one of the workers: {short(hogs[-1])}")
     loser = (tids - {hog}).pop()
     staged(hogs[-1]["duration_ns"] > 3 * SECOND, "the hog was short")

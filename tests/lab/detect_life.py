@@ -2,6 +2,7 @@
 """Acceptance cases about the process: started late, killed, refused, running for long."""
 import json
 
+import results
 from detect_data import HOG, MS, SECOND, case, episodes, longest, need, printed_ms, staged
 
 GONE_CS = 100
@@ -36,36 +37,36 @@ def doctor(step):
 
 # --- 11: ended while a hog lasts --------------------------------------------------------------------
 
-def ended(step, left_over):
-    """@left_over: programs of another instance that was there on purpose."""
+def ended(step, others):
+    """@others: instances that are there on purpose and stay."""
     def run(boot):
         cut = step.endswith("KILL")
         records = longest(boot.findings(step, cut=cut), HOG)
         need(records[0]["status"] == "open", "the first record is not open")
+        had = boot.number(f"{step}_programs")
+        staged(had > 0, "no programs were there to begin with")
         gone, hooks = boot.number(f"{step}_gone_cs"), boot.number(f"{step}_hooks_cs")
-        left = boot.number(f"{step}_programs_left")
-        staged(left_over(boot) or boot.number(f"{step}_programs") if step.startswith("mid")
-               else boot.number("oldINT_programs"), "no programs were there to begin with")
-        figures = {"gone_s": gone / 100, "hooks_gone_s": hooks / 100, "programs_left": left,
+        figures = {"gone_s": gone / 100, "hooks_gone_s": hooks / 100, "programs": had,
+                   "programs_left": boot.number(f"{step}_programs_left"),
                    "processes_left": boot.number(f"{step}_processes_left"),
-                   **printed_ms(records)}
-        need(gone <= GONE_CS, f"gone after {gone / 100} s: {figures}")
-        need(left <= left_over(boot), f"{left} programs left, {hooks / 100} s later: {figures}")
-        need(hooks <= GONE_CS, f"programs left after {hooks / 100} s: {figures}")
-        others = 1 if left_over(boot) else 0
-        need(figures["processes_left"] == others, f"processes left: {figures}")
+                   "runs_later": boot.number(f"{step}_runs_later"), **printed_ms(records)}
+        stuck = results.text_of(boot.folder, f"{step}.stuck")
+        need(gone <= GONE_CS, f"gone after {gone / 100} s: {figures} {stuck}")
+        need(others or figures["runs_later"] == 0, f"hooks still run: {figures}")
         if not cut:
             need(boot.rc(step) == 0, f"watch ended with {boot.rc(step)}")
+        if step.startswith("old"):
+            need(hooks <= GONE_CS, f"programs left after {hooks / 100} s: {figures}")
+            need(figures["processes_left"] == others, f"processes left: {figures}")
         return figures
     return run
 
 
-def none(_boot):
-    return 0
-
-
-def half(boot):
-    return boot.number("oldINT_programs")
+def all_gone(boot):
+    """What waited for a grace period in the middle of the hog does not outlive the hog."""
+    took = boot.number("all_gone_cs")
+    need(took <= 3 * GONE_CS, f"programs and processes gone {took / 100} s after the hog")
+    return {"seconds": took / 100}
 
 
 for _kernel, _subset in (("6.1", "ci"), ("6.12", "long")):
@@ -74,9 +75,9 @@ for _kernel, _subset in (("6.1", "ci"), ("6.12", "long")):
         case(f"middle-{_step}-{_kernel}", *_where, subset=_subset)(middle_check(_step))
     for _step in ("doctor_before", "doctor_middle"):
         case(f"{_step.replace('_', '-')}-{_kernel}", *_where, subset=_subset)(doctor(_step))
-    for _step, _left in (("midINT", none), ("midKILL", none), ("oldINT", half),
-                         ("oldKILL", none)):
-        case(f"end-{_step}-{_kernel}", *_where, subset=_subset)(ended(_step, _left))
+    for _step, _others in (("midINT", 0), ("midKILL", 0), ("oldINT", 1), ("oldKILL", 0)):
+        case(f"end-{_step}-{_kernel}", *_where, subset=_subset)(ended(_step, _others))
+    case(f"end-all-gone-{_kernel}", *_where, subset=_subset)(all_gone)
 
 
 # --- 9: a real QEMU ---------------------------------------------------------------------------------

@@ -43,6 +43,26 @@ hog_first() {
 	result second_cs $NOW_CS
 }
 
+_starved_ms() {
+	set -- $LAB_WORKERS
+	set -- $1 $(schedstat $1 | cut -d ' ' -f 1) $2 $(schedstat $2 | cut -d ' ' -f 1)
+	# The one that has the CPU now, and what the other one had when it last had it.
+	[ "$4" = "$_last_b" ] && [ $(($2 - _a)) -ge $_want ] && return 0
+	[ "$2" = "$_last_a" ] && [ $(($4 - _b)) -ge $_want ] && return 0
+	[ "$4" = "$_last_b" ] || _a=$2
+	[ "$2" = "$_last_a" ] || _b=$4
+	_last_a=$2
+	_last_b=$4
+	return 1
+}
+
+# starved_for MS: wait until one of two workers has had the CPU for so long and the other one
+# nothing, whichever they are: a load that pauses hands the CPU to the other one.
+starved_for() {
+	_want=$(($1 * 1000000)) _a=0 _b=0 _last_a='' _last_b=''
+	wait_for 40 _starved_ms
+}
+
 # running N: the load's program is still there, so what was seen until now was seen during it.
 running() {
 	eval "kill -0 \$LAB_PID_$1" || fail "load $1 has ended too early"
@@ -62,28 +82,64 @@ programs() {
 	bpftool prog show | grep -c ' name vw_'
 }
 
-# links: how many of ours are attached. perf_event links count as well.
-links() {
-	bpftool link show | grep -cE 'tracing|perf_event'
+# runs: how often our BPF programs have run in all, kernel.bpf_stats_enabled set.
+runs() {
+	_sum=0
+	for _n in $(bpftool prog show | grep ' name vw_' | sed -n 's/.* run_cnt \([0-9]*\).*/\1/p'); do
+		_sum=$((_sum + _n))
+	done
+	echo $_sum
+}
+
+# gone PID: the process and its threads have ended; its parent, this shell, need not know yet.
+gone() {
+	# shellcheck disable=SC2046 # a list of threads
+	set -- "$1" $(ls "/proc/$1/task" 2>/dev/null)
+	[ $# -le 2 ] && { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; }
+}
+
+# where_is PID FILE: what the threads of a process that will not end are doing.
+where_is() {
+	for _task in /proc/"$1"/task/*; do
+		echo "$_task CPU $(cut -d ' ' -f 39 "$_task/stat") $(cat "$_task/comm")"
+		grep -E '^(State|Cpus_allowed_list)' "$_task/status"
+		cat "$_task/stack"
+	done >"$2" 2>&1
 }
 
 # ends NAME SIGNAL LEFT: until the process is gone with all its threads, and until no more than
-# LEFT programs of ours are held; 8 s for that, so that a late end has a figure, too.
+# LEFT programs of ours are held; 4 s for each, so that a late end has a figure, too. And whether
+# what is left still runs.
 ends() {
+	_pid=$(step_pid "$1")
 	now_cs
 	_from=$NOW_CS
-	step_stop "$1" "$2"
+	kill "-$2" "$_pid"
+	until gone "$_pid"; do
+		now_cs
+		[ $((NOW_CS - _from)) -lt 400 ] || break
+		sleep 0.02 # between two looks
+	done
 	now_cs
 	result "$1_gone_cs" $((NOW_CS - _from))
-	while [ "$(programs)" -gt "$3" ]; do
+	if gone "$_pid"; then
+		step_wait "$1"
+	else
+		where_is "$_pid" "/results/$1.stuck"
+	fi
+	until [ "$(programs)" -le "$3" ]; do
 		now_cs
-		[ $((NOW_CS - _from)) -lt 800 ] || break
+		[ $((NOW_CS - _from)) -lt 400 ] || break
 		sleep 0.05 # between two looks
 	done
 	now_cs
 	result "$1_hooks_cs" $((NOW_CS - _from))
 	result "$1_programs_left" "$(programs)"
 	result "$1_processes_left" "$(pidof vhostwatch | wc -w)"
+	_runs=$(runs)
+	_until=$((NOW_CS + 50))
+	wait_for 5 'now_cs; [ $NOW_CS -gt $_until ]'
+	result "$1_runs_later" $(($(runs) - _runs))
 }
 
 # tracing_on: who gets the CPU and who asks for a reschedule, by the kernel's own tracer.
