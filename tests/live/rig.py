@@ -151,6 +151,18 @@ class Tool:
     def findings(self):
         return [obj for _, obj in self.objects if obj["type"] == "finding"]
 
+    def threads(self):
+        """State and wait channel of each thread, for a message."""
+        found = []
+        for task in Path(f"/proc/{self.process.pid}/task").iterdir():
+            try:
+                stat = (task / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+                found.append(f"{task.name} {stat[0]} on CPU {stat[36]} "
+                             f"in {(task / 'wchan').read_text(encoding='ascii')}")
+            except OSError:
+                pass
+        return "; ".join(found)
+
     def prog_ids(self):
         """BPF programs that this process holds."""
         ids = set()
@@ -159,6 +171,13 @@ class Tool:
                 if line.startswith("prog_id:"):
                     ids.add(int(line.split()[1]))
         return ids
+
+
+def slack():
+    """How long a process may take to die: 1 s; where others want the free CPUs too, it must first be
+    moved there and then wait its turn."""
+    runnable = int(Path("/proc/loadavg").read_text(encoding="ascii").split()[3].split("/")[0])
+    return 1.0 if runnable <= len(CPUS) + 1 else 2.5
 
 
 def loaded_programs():

@@ -68,8 +68,10 @@ def check_closed(tool, opened, hog, gap_ns):
 
 
 def check_nobody_else(tool, hog):
-    """Being paid back for the wait makes no culprit of the victim."""
-    wrong = [f for f in tool.findings() if (f["culprit"] or {}).get("tid") == hog.victim]
+    """Being paid back for the wait makes no culprit of the victim.  A third task that came to this CPU
+    meanwhile does wait, and may be told of."""
+    wrong = [f for f in tool.findings() if (f["culprit"] or {}).get("tid") == hog.victim and
+             {v["tid"] for v in f["victims"]} <= {hog.hog}]
     check(not wrong, f"the victim is blamed: {wrong[:1]}")
 
 
@@ -320,16 +322,16 @@ def no_such_task(hog):
 def ends_while_hogged(hog, signum, code):
     with Tool("watch", "-i", "0.2", "-t", tids(hog)) as tool:
         tool.header()
-        hog.start("hog", 2500)
+        hog.start("hog", 3500)
         tool.wait("finding", lambda f: f["culprit"]["tid"] == hog.hog)
         ids = tool.prog_ids() & rig.loaded_programs()
         check(len(ids) >= 4, f"the tool holds only programs {ids}")
         begin = time.monotonic()
         tool.process.send_signal(signum)
         try:
-            got = tool.process.wait(1.0)
+            got = tool.process.wait(rig.slack())
         except subprocess.TimeoutExpired:
-            raise Failed("still there after 1 s") from None
+            raise Failed(f"still there: {tool.threads()}") from None
         took = time.monotonic() - begin
         check(hog.lasts(), f"the hog was over ({took:.2f} s)")
         check(got == code, f"exit code {got}")
