@@ -20,7 +20,7 @@ struct vw_sentinel {
 	uint64_t beat_ns;
 	atomic_bool stop;
 	atomic_uint_least64_t reader_beat, self_beat, rescues;
-	atomic_int self_cpu;
+	atomic_int self_cpu; /* -1: not known */
 	/* The reader's alone. */
 	cpu_set_t home; /* affinity at the start */
 	bool avoiding;
@@ -146,21 +146,30 @@ void vw_sentinel_beat(struct vw_sentinel *s)
 	if (cpu >= 0 && cpu < MAX_CPUS && cpu == atomic_load(&s->self_cpu)) {
 		without_suspects(s, &set, now);
 		CPU_CLR((size_t)cpu, &set);
-		if (CPU_COUNT(&set))
+		if (CPU_COUNT(&set)) {
+			/* Unknown until it has run there, which a hog may prevent. */
+			atomic_store(&s->self_cpu, -1);
 			sched_setaffinity(atomic_load(&s->self), sizeof(set), &set);
+		}
 	}
 }
 
 void vw_sentinel_avoid(struct vw_sentinel *s, int32_t cpu, uint64_t now_ns)
 {
 	bool known;
+	int self_cpu;
 
 	if (!s || cpu < 0 || cpu >= MAX_CPUS)
 		return;
 	known = s->avoid_until[cpu] > now_ns;
 	s->avoid_until[cpu] = now_ns + AVOID_NS;
-	if (!known)
-		apply(s, now_ns);
+	if (known)
+		return;
+	apply(s, now_ns);
+	/* Not only when its beat is overdue: until then a SIGKILL would have to wait for it. */
+	self_cpu = atomic_load(&s->self_cpu);
+	if (self_cpu == cpu || self_cpu < 0)
+		vw_affinity_bring_here(atomic_load(&s->self));
 }
 
 uint64_t vw_sentinel_rescues(struct vw_sentinel *s)
