@@ -16,10 +16,11 @@ watch_bg() {
 	attached "$_watch"
 }
 
-# reported NAME: wait until a background step has printed a finding that is open.
+# reported NAME [TIMES]: wait until a background step has printed a finding that is open.
 reported() {
 	_out=/results/step-$1.out
-	wait_for 20 'grep "\"type\":\"finding\"" $_out | grep -q "\"status\":\"open\""'
+	_times=${2:-1}
+	wait_for 20 '[ "$(grep "\"type\":\"finding\"" $_out | grep -c "\"status\":\"open\"")" -ge $_times ]'
 }
 
 # go_load N: release one load.
