@@ -355,7 +355,7 @@ def kill_while_hogged(hog):
 @test
 def start_while_hogged(hog):
     """started while a CPU is hogged already: the hog is named all the same"""
-    hog.start("hog", 3000)
+    hog.start("hog", 5000)
     with Tool("watch", "-i", "0.2", "-t", tids(hog)) as tool:
         tool.header()
         f = tool.wait("finding", lambda f: f["culprit"]["tid"] == hog.hog)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the tests of the detectors start from: a set with T = 10 ms and a clock of 250 Hz, short ways
- * to make stints, and everything that was emitted.
+ * What the tests of the detectors start from: a set with T = 10 ms and a clock of 250 Hz, short
+ * ways to make stints, and everything that was emitted.
  */
 #ifndef VW_TESTS_HOG_ENV_H
 #define VW_TESTS_HOG_ENV_H

@@ -276,7 +276,8 @@ static void put_stat(struct env *env, unsigned long long irq, unsigned long long
 
 	snprintf(text, sizeof(text),
 		 "cpu  9 9 9 9 9 777 777 9 9 9\ncpu1 1 1 1 1 1 555 555 1 1 1\n"
-		 "cpu0 1 1 1 1 1 %llu %llu 1 1 1\nintr 5\n", irq, softirq);
+		 "cpu0 1 1 1 1 1 %llu %llu 1 1 1\nintr 5\n",
+		 irq, softirq);
 	fixture_text(&env->f, "proc/stat", text);
 }
 
@@ -340,14 +341,10 @@ static void test_softirq_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_fields),
-		TEST(test_words),
-		TEST(test_waiters),
-		TEST(test_comm_without_end),
-		TEST(test_stack),
-		TEST(test_stack_without_interrupt),
-		TEST(test_deep_stack),
-		TEST(test_softirq_time),
+		TEST(test_fields),	    TEST(test_words),
+		TEST(test_waiters),	    TEST(test_comm_without_end),
+		TEST(test_stack),	    TEST(test_stack_without_interrupt),
+		TEST(test_deep_stack),	    TEST(test_softirq_time),
 		TEST(test_softirq_unknown),
 	};
 

@@ -185,9 +185,9 @@ static void test_probe_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_preempt),	   cmocka_unit_test(test_may_load),
-		cmocka_unit_test(test_lockdown),   cmocka_unit_test(test_capability),
-		cmocka_unit_test(test_memlock),	   cmocka_unit_test(test_probe_files),
+		cmocka_unit_test(test_preempt),	 cmocka_unit_test(test_may_load),
+		cmocka_unit_test(test_lockdown), cmocka_unit_test(test_capability),
+		cmocka_unit_test(test_memlock),	 cmocka_unit_test(test_probe_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

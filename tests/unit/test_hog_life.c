@@ -74,7 +74,7 @@ static void test_next_episode(void **state)
 	assert_int_equal(env->seen[0].victims[0].wait_total_ns, 100 * MS);
 }
 
-/* First nobody asks, then somebody does, and it does not listen: two findings, one after another. */
+/* First nobody asks, then somebody does, and it does not listen: two findings. */
 static void test_kind_changes_in_a_stint(void **state)
 {
 	struct env *env = *state;
@@ -293,10 +293,8 @@ static void test_case_e1(void **state)
 	static const struct {
 		uint64_t ts, oncpu, wait;
 	} looks[] = {
-		{ 1010000000, 9984000, 9957000 },
-		{ 1020000000, 19984000, 19957000 },
-		{ 1030000000, 29984000, 29957000 },
-		{ 1040000000, 39984000, 39957000 },
+		{ 1010000000, 9984000, 9957000 },   { 1020000000, 19984000, 19957000 },
+		{ 1030000000, 29984000, 29957000 }, { 1040000000, 39984000, 39957000 },
 		{ 1040036000, 40020000, 39993000 },
 	};
 	struct env *env = *state;

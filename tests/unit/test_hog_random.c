@@ -101,7 +101,8 @@ static void judge(struct world *w, struct cpu *c)
 		return;
 	if (!c->open) {
 		c->open = true;
-		c->episode = (struct episode){ s->cpu, s->tid, (enum vw_kind)kind, now - since_ns, 0 };
+		c->episode =
+			(struct episode){ s->cpu, s->tid, (enum vw_kind)kind, now - since_ns, 0 };
 	}
 	c->episode.end_ns = now;
 	if (s->final)

@@ -89,8 +89,9 @@ static void test_hidden(void **state)
 {
 	struct env *env = *state;
 
-	fixture_text(&env->f, "proc/kallsyms", "0000000000000000 T _text\n"
-					       "0000000000000000 T vhost_worker\n");
+	fixture_text(&env->f, "proc/kallsyms",
+		     "0000000000000000 T _text\n"
+		     "0000000000000000 T vhost_worker\n");
 	is(env, BASE, NULL);
 	vw_ksyms_work(env->syms);
 	is(env, BASE, NULL);

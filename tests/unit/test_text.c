@@ -167,9 +167,9 @@ static void test_remedy_of_ignored_request(void **state)
 	for (i = 0; i < MODES; i++)
 		for (switchable = 0; switchable < 2; switchable++)
 			for (worker = 0; worker < 2; worker++) {
-				struct vw_finding f = sample(worker ? VW_NON_YIELDING_WORKER :
-								      VW_STARVED_TASK,
-							     VW_CAUSE_IGNORES_RESCHED);
+				struct vw_finding f =
+					sample(worker ? VW_NON_YIELDING_WORKER : VW_STARVED_TASK,
+					       VW_CAUSE_IGNORES_RESCHED);
 				bool preempts = modes[i] == VW_PREEMPT_FULL ||
 						modes[i] == VW_PREEMPT_LAZY;
 
@@ -223,9 +223,9 @@ static void test_pinned(void **state)
 		const char *culprit, *victim;
 		bool told;
 	} cases[] = {
-		{ "3", "3", true },	{ "3", "4", false },	 { "3", "0-3", false },
+		{ "3", "3", true },	 { "3", "4", false },	  { "3", "0-3", false },
 		{ "0-3", "0-3", false }, { "3,4", "3,4", false }, { "", "", false },
-		{ "3", "", false },	{ "127", "127", true },
+		{ "3", "", false },	 { "127", "127", true },
 	};
 	static const enum vw_cause causes[] = { VW_CAUSE_IGNORES_RESCHED,
 						VW_CAUSE_SCHEDULER_NO_REQUEST, VW_CAUSE_UNKNOWN };

@@ -30,9 +30,17 @@ static int begin(void **state)
 	assert_non_null(w->set);
 	w->now = 1000 * SEC;
 	w->file = (struct fixture_task){
-		.tid = TID, .comm = "vhost-155", .flags = KTHREAD, .ppid = 2, .state = 'R',
-		.cpu = 1, .run_ns = 700 * MS, .delay_ns = 300 * MS, .slices = 40,
-		.voluntary = 30, .involuntary = 9,
+		.tid = TID,
+		.comm = "vhost-155",
+		.flags = KTHREAD,
+		.ppid = 2,
+		.state = 'R',
+		.cpu = 1,
+		.run_ns = 700 * MS,
+		.delay_ns = 300 * MS,
+		.slices = 40,
+		.voluntary = 30,
+		.involuntary = 9,
 	};
 	fixture_task(&w->env->f, &w->file);
 	*state = w;
@@ -328,11 +336,16 @@ static void test_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_base),      TEST(test_born),
-		TEST(test_backwards), TEST(test_traffic),
-		TEST(test_late_device),	TEST(test_open_wait),
-		TEST(test_wait_before_the_run), TEST(test_wait_ends),
-		TEST(test_longest_pending), TEST(test_identity),
+		TEST(test_base),
+		TEST(test_born),
+		TEST(test_backwards),
+		TEST(test_traffic),
+		TEST(test_late_device),
+		TEST(test_open_wait),
+		TEST(test_wait_before_the_run),
+		TEST(test_wait_ends),
+		TEST(test_longest_pending),
+		TEST(test_identity),
 		TEST(test_order),
 	};
 
