@@ -173,7 +173,8 @@ static void test_waiters(void **state)
 		w->task.start_ns = i;
 		w->task.weight = 15 + i;
 		w->wait_ns = waits[i] * MS;
-		w->flags = i == 4 ? VW_WAITER_THROTTLED : 0;
+		w->flags = i == 4 ? VW_WAITER_THROTTLED : VW_WAITER_LEAD;
+		w->lead_ns = -(int64_t)i;
 		snprintf(w->task.comm, sizeof(w->task.comm), "kworker/%u:1", i);
 		w->task.flags = i < 2 ? KTHREAD : 0;
 	}
@@ -187,6 +188,8 @@ static void test_waiters(void **state)
 		assert_int_equal(s->waiters[i].start_ns, order[i] - 100);
 		assert_int_equal(s->waiters[i].weight, 15 + order[i] - 100);
 		assert_int_equal(s->waiters[i].throttled, order[i] == 104);
+		assert_int_equal(s->waiters[i].lead_known, order[i] != 104);
+		assert_true(s->waiters[i].lead_ns == -(int64_t)(order[i] - 100));
 	}
 	assert_int_equal(env->n, 1 + VW_ABI_WAITERS);
 	assert_int_equal(env->tasks[1].tid, 100);
@@ -328,7 +331,8 @@ static void test_softirq_unknown(void **state)
 		look(env, (1 + (uint64_t)i) * SEC); /* no file */
 		assert_true(env->obs.stint.irq_ns == VW_UNKNOWN);
 	}
-	put_stat(env, 1, 1);
+	/* A CPU that came after us. */
+	fixture_text(&env->f, "proc/stat", "cpu1048576 1 1 1 1 1 7 7 1 1 1\n");
 	env->rec.hdr.cpu = 1 << 20;
 	for (i = 0; i < 2; i++) {
 		look(env, (1 + (uint64_t)i) * SEC);

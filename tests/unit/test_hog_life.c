@@ -119,6 +119,25 @@ static void test_busy_ends_when_somebody_waits(void **state)
 	assert_int_equal(env->seen[2].duration_ns, 50 * MS);
 }
 
+/* What it does meanwhile may become clear later: the finding is the same, its cause is the last. */
+static void test_cause_changes(void **state)
+{
+	struct env *env = *state;
+	struct vw_obs obs = hogging(WORKER, 100 * SEC, 100 * MS);
+
+	tell_worker(env);
+	feed(env, &obs);
+	assert_int_equal(last(env)->cause, VW_CAUSE_IGNORES_RESCHED);
+	obs = hogging(WORKER, 101 * SEC, SEC + 100 * MS);
+	obs.stint.softirq_ns = SEC;
+	feed(env, &obs);
+	vw_detect_tick(env->set, 101 * SEC);
+	assert_int_equal(env->n, 2);
+	assert_int_equal(last(env)->status, VW_OPEN);
+	assert_int_equal(last(env)->cause, VW_CAUSE_SOFTIRQ_IN_WORKER);
+	assert_int_equal(last(env)->start_ns, env->seen[0].start_ns);
+}
+
 /* It called the scheduler and was chosen again: it yields, if only to itself. */
 static void test_flag_cleared_without_switch(void **state)
 {
@@ -452,6 +471,7 @@ int main(void)
 		TEST(test_next_episode),
 		TEST(test_kind_changes_in_a_stint),
 		TEST(test_busy_ends_when_somebody_waits),
+		TEST(test_cause_changes),
 		TEST(test_flag_cleared_without_switch),
 		TEST(test_final_without_flag),
 		TEST(test_final_of_unreported_stint),
