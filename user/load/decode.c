@@ -117,15 +117,20 @@ static void decode_stack(struct vw_decode *d, const struct vw_rec_stint *rec,
 {
 	unsigned int i, first = 0, n = rec->n_stack < VW_ABI_FRAMES ? rec->n_stack : VW_ABI_FRAMES;
 	const char *names[VW_ABI_FRAMES];
+	bool all = true;
 
+	s->n_stack = 0;
 	for (i = 0; i < n; i++) {
 		names[i] = vw_ksyms_name(d->syms, rec->stack[i]);
+		all = all && names[i];
 		if (names[i] && is_irq_entry(names[i]))
 			first = i + 1;
 	}
-	s->n_stack = 0;
+	/* A stack with holes misleads; the next record will find the names there. */
+	if (!all)
+		return;
 	for (i = first; i < n && s->n_stack < VW_MAX_FRAMES; i++)
-		if (names[i])
+		if (names[i][0])
 			snprintf(s->stack[s->n_stack++], VW_FRAME_LEN, "%s", names[i]);
 }
 

@@ -6,22 +6,29 @@
 #include "load/ksyms.h"
 #include "util/fs.h"
 
-/* A few milliseconds of work, of the 200 000 lines that a kernel has. */
+/* A few milliseconds of work. */
 #define LINES_A_PIECE 10000
+#define NAME_LEN 48
+/* Known addresses; hogs are found in few places.  The oldest makes room. */
+#define CACHE 512
+/* Looked up in one reading; more have to be asked for again. */
+#define BATCH 64
+/* An address so far behind a function is in nothing that is listed (a BPF program, say). */
+#define FAR (1u << 20)
 
-struct symbol {
-	uint64_t addr;
-	uint32_t name; /* offset into names */
+struct entry {
+	uint64_t addr; /* asked for; 0: empty */
+	uint64_t symbol; /* the nearest function at or below it so far */
+	char name[NAME_LEN];
 };
 
 struct vw_ksyms {
 	int proc_fd;
-	bool asked, ready;
-	FILE *file; /* while it is read */
-	struct symbol *symbols;
-	size_t n, room;
-	char *names;
-	size_t used, size;
+	FILE *file; /* of the reading under way */
+	unsigned int n_waiting, n_reading;
+	struct entry waiting[BATCH], reading[BATCH];
+	unsigned int next; /* cache slot to be overwritten */
+	struct entry cache[CACHE];
 };
 
 struct vw_ksyms *vw_ksyms_new(int proc_fd)
@@ -39,69 +46,73 @@ void vw_ksyms_free(struct vw_ksyms *syms)
 		return;
 	if (syms->file)
 		fclose(syms->file);
-	free(syms->symbols);
-	free(syms->names);
 	free(syms);
 }
 
-static bool add(struct vw_ksyms *syms, uint64_t addr, const char *name)
+static const struct entry *find(const struct entry *list, unsigned int n, uint64_t addr)
 {
-	size_t len = strlen(name) + 1;
+	unsigned int i;
 
-	if (syms->n == syms->room) {
-		size_t room = syms->room ? syms->room * 2 : 4096;
-		struct symbol *grown = realloc(syms->symbols, room * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		syms->symbols = grown;
-		syms->room = room;
-	}
-	if (syms->used + len > syms->size) {
-		size_t size = syms->size ? syms->size * 2 : 65536;
-		char *grown = realloc(syms->names, size);
-
-		if (!grown)
-			return false;
-		syms->names = grown;
-		syms->size = size;
-	}
-	memcpy(syms->names + syms->used, name, len);
-	syms->symbols[syms->n].addr = addr;
-	syms->symbols[syms->n].name = (uint32_t)syms->used;
-	syms->n++;
-	syms->used += len;
-	return true;
+	for (i = 0; i < n; i++)
+		if (list[i].addr == addr)
+			return &list[i];
+	return NULL;
 }
 
-static int by_addr(const void *a, const void *b)
+const char *vw_ksyms_name(struct vw_ksyms *syms, uint64_t addr)
 {
-	const struct symbol *x = a, *y = b;
+	const struct entry *known;
 
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	if (!addr)
+		return "";
+	known = find(syms->cache, CACHE, addr);
+	if (known)
+		return known->name;
+	if (!find(syms->reading, syms->n_reading, addr) &&
+	    !find(syms->waiting, syms->n_waiting, addr) && syms->n_waiting < BATCH)
+		syms->waiting[syms->n_waiting++] = (struct entry){ .addr = addr };
+	return NULL;
+}
+
+/* "ffffffff81000000 T name [module]".  Only functions hold addresses. */
+static void match(struct vw_ksyms *syms, const char *line)
+{
+	char *p;
+	uint64_t symbol = strtoull(line, &p, 16);
+	unsigned int i;
+
+	if (!symbol || p[0] != ' ' || !p[1] || !strchr("tTwW", p[1]) || p[2] != ' ')
+		return;
+	for (i = 0; i < syms->n_reading; i++) {
+		struct entry *e = &syms->reading[i];
+
+		if (symbol > e->addr || symbol <= e->symbol || e->addr - symbol > FAR)
+			continue;
+		e->symbol = symbol;
+		snprintf(e->name, sizeof(e->name), "%.*s", (int)strcspn(p + 3, " \t\n"), p + 3);
+	}
+}
+
+static void begin(struct vw_ksyms *syms)
+{
+	memcpy(syms->reading, syms->waiting, sizeof(syms->reading));
+	syms->n_reading = syms->n_waiting;
+	syms->n_waiting = 0;
+	syms->file = vw_fs_fopen(syms->proc_fd, "kallsyms");
 }
 
 static void finish(struct vw_ksyms *syms)
 {
+	unsigned int i;
+
 	if (syms->file)
 		fclose(syms->file);
 	syms->file = NULL;
-	if (syms->n)
-		qsort(syms->symbols, syms->n, sizeof(*syms->symbols), by_addr);
-	syms->ready = true;
-}
-
-/* "ffffffff81000000 T name [module]".  Only functions are kept. */
-static bool add_line(struct vw_ksyms *syms, char *line)
-{
-	char *p, *name;
-	uint64_t addr = strtoull(line, &p, 16);
-
-	if (!addr || *p != ' ' || !strchr("tTwW", p[1]) || p[2] != ' ')
-		return true;
-	name = p + 3;
-	name[strcspn(name, " \t\n")] = '\0';
-	return add(syms, addr, name);
+	for (i = 0; i < syms->n_reading; i++) {
+		syms->cache[syms->next] = syms->reading[i];
+		syms->next = (syms->next + 1) % CACHE;
+	}
+	syms->n_reading = 0;
 }
 
 void vw_ksyms_work(struct vw_ksyms *syms)
@@ -109,41 +120,17 @@ void vw_ksyms_work(struct vw_ksyms *syms)
 	char line[512];
 	int i;
 
-	if (!syms->asked || syms->ready)
+	if (!syms->n_reading && !syms->n_waiting)
 		return;
-	if (!syms->file)
-		syms->file = vw_fs_fopen(syms->proc_fd, "kallsyms");
-	if (!syms->file) {
-		finish(syms);
-		return;
-	}
-	for (i = 0; i < LINES_A_PIECE; i++)
-		if (!fgets(line, sizeof(line), syms->file) || !add_line(syms, line)) {
+	if (!syms->n_reading)
+		begin(syms);
+	for (i = 0; syms->file && i < LINES_A_PIECE; i++) {
+		if (!fgets(line, sizeof(line), syms->file)) {
 			finish(syms);
 			return;
 		}
-}
-
-const char *vw_ksyms_name(struct vw_ksyms *syms, uint64_t addr)
-{
-	size_t lo = 0, hi;
-
-	syms->asked = true;
-	if (!syms->ready || !syms->n)
-		return NULL;
-	hi = syms->n;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (syms->symbols[mid].addr <= addr)
-			lo = mid;
-		else
-			hi = mid;
+		match(syms, line);
 	}
-	/*
-	 * An address far behind the last symbol is in nothing that is listed (a BPF program, say).
-	 */
-	if (syms->symbols[lo].addr > addr || addr - syms->symbols[lo].addr > (1u << 20))
-		return NULL;
-	return syms->names + syms->symbols[lo].name;
+	if (!syms->file)
+		finish(syms); /* no list: none has a name */
 }
