@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=sh disable=SC2154,SC2086
+# shellcheck shell=sh disable=SC2154,SC2086,SC2016,SC2046
 # Helpers of the acceptance tests' scripts (scenarios/detect), on top of lib.sh.
 
 # attached NAME: wait until a background step has printed its header: its hooks are in.
