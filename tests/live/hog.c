@@ -147,13 +147,27 @@ static void *passer_by(void *arg)
 	return NULL;
 }
 
+/* Stays long enough to be looked at in /proc. */
+static void *squatter(void *arg)
+{
+	const struct timespec second = { .tv_sec = 1 };
+
+	prctl(PR_SET_NAME, "vhost-1");
+	nanosleep(&second, NULL);
+	return NULL;
+}
+
 static void flood(unsigned long n)
 {
+	pthread_t thread, stays;
 	char name[16];
-	pthread_t thread;
 	unsigned long i;
 
 	say("begin", now_ns());
+	if (pthread_create(&stays, NULL, squatter, NULL)) {
+		perror("hog: pthread_create");
+		exit(1);
+	}
 	for (i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "vhost-%lu", 1000 + i % 9000);
 		if (pthread_create(&thread, NULL, passer_by, name) || pthread_join(thread, NULL)) {
@@ -161,6 +175,7 @@ static void flood(unsigned long n)
 			exit(1);
 		}
 	}
+	pthread_join(stays, NULL);
 	say("end", now_ns());
 }
 

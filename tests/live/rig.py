@@ -167,9 +167,11 @@ class Tool:
         """BPF programs that this process holds."""
         ids = set()
         for info in Path(f"/proc/{self.process.pid}/fdinfo").iterdir():
-            for line in info.read_text(encoding="ascii").splitlines():
-                if line.startswith("prog_id:"):
-                    ids.add(int(line.split()[1]))
+            try:
+                lines = info.read_text(encoding="ascii").splitlines()
+            except OSError:  # closed meanwhile
+                continue
+            ids |= {int(line.split()[1]) for line in lines if line.startswith("prog_id:")}
         return ids
 
 

@@ -77,7 +77,7 @@ def check_nobody_else(tool, hog):
 
 def catch(hog, ms, kind, clock, *args):
     """Runs the tool around a hog of @ms; the finding must be told while it lasts."""
-    with Tool("watch", "-i", "0.2", *args) as tool:
+    with Tool("watch", "-i", "0.2", "-T", "50ms", *args) as tool:
         header = tool.header()
         hook = next(h for h in header["hooks"] if h["name"] == "clock")
         check(hook["via"] == VIA[clock], f"clock {hook}")
@@ -86,6 +86,8 @@ def catch(hog, ms, kind, clock, *args):
                            f["kind"] == kind)
         check(hog.lasts(), f"told {now_ns() - hog.begin_ns} ns after the beginning, too late")
         check(opened["status"] == "open", "not open")
+        # T and a few looks, not the 2 T after which it would be a starved task.
+        check(50 * MS <= opened["duration_ns"] < 90 * MS, f"found after {opened['duration_ns']} ns")
         check_hog_finding(opened, hog, kind, clock)
         check_closed(tool, opened, hog, hog.finish())
         tool.process.send_signal(signal.SIGTERM)
@@ -354,15 +356,33 @@ def kill_while_hogged(hog):
 
 @test
 def start_while_hogged(hog):
-    """started while a CPU is hogged already: the hog is named all the same"""
+    """started while a CPU is hogged already, after another tracer left it: the hog is named all the same"""
     hog.start("hog", 5000)
+    # Attaching a tracepoint that has just lost its last user may wait for the end of the hog.
+    with Tool("check", "-d", "0.2", "-t", tids(hog)) as first:
+        first.end()
+    check(hog.lasts(), "the first one stayed until the end of the hog")
     with Tool("watch", "-i", "0.2", "-t", tids(hog)) as tool:
-        tool.header()
+        via = next(h["via"] for h in tool.header()["hooks"] if h["name"] == "clock")
         f = tool.wait("finding", lambda f: f["culprit"]["tid"] == hog.hog)
         check(hog.lasts(), "told too late")
-        check(f["kind"] == "non_yielding_worker" and
+        check(f["kind"] == "non_yielding_worker" and f["evidence"]["clock"] == via and
               hog.victim in [v["tid"] for v in f["victims"]], str(f)[:400])
         hog.finish()
+
+
+@test
+def pinned_to_the_hogged_cpu(hog):
+    """a watcher that may run nowhere but there moves out of the way, and reports in time"""
+    with Tool("watch", "-i", "0.2", "-t", tids(hog), command=["taskset", "-c", str(rig.CPU)]) as tool:
+        tool.header()
+        tool.wait("worker")
+        hog.start("hog", 2000)
+        f = tool.wait("finding", lambda f: f["culprit"]["tid"] == hog.hog)
+        check(hog.lasts(), "told too late")
+        check(f["printed_after_ns"] < 1000 * MS, f"printed {f['printed_after_ns']} ns late")
+        hog.finish()
+        check(tool.process.pid not in [v["tid"] for v in f["victims"]], "the tool is its own victim")
 
 
 @test
@@ -386,7 +406,8 @@ def preempts(hog):
 
 
 NEED_HOG = {named_local_timer, named_cpu_clock, named_stat_runtime, guard_level, unnamed, named_by_pid,
-            procfs, check_codes, check_line, interrupt_while_hogged, kill_while_hogged, start_while_hogged}
+            procfs, check_codes, check_line, interrupt_while_hogged, kill_while_hogged, start_while_hogged,
+            pinned_to_the_hogged_cpu}
 
 
 def run_test(function, hog, preempting):
