@@ -88,7 +88,7 @@ static const char *device(struct env *env)
 
 static const char *device_again(struct env *env)
 {
-	vw_attr_refresh(env->attr);
+	vw_attr_refresh(env->attr, 0);
 	return device(env);
 }
 
@@ -385,7 +385,7 @@ static void test_traffic(void **state)
 	vw_attr_traffic(env->attr, &row);
 	assert_true(row.tx_packets == VW_UNKNOWN);
 	fixture_link(&env->f, "proc/2920/ns/net", "net:[4026531840]");
-	vw_attr_refresh(env->attr);
+	vw_attr_refresh(env->attr, 0);
 	vw_attr_traffic(env->attr, &row);
 	assert_int_equal(row.tx_packets, 11);
 	fixture_remove(&env->f, "sys/class/net/vnet7");

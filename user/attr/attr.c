@@ -43,9 +43,9 @@ void vw_attr_free(struct vw_attr *attr)
 	free(attr);
 }
 
-void vw_attr_refresh(struct vw_attr *attr)
+void vw_attr_refresh(struct vw_attr *attr, int32_t pid)
 {
-	vw_owners_refresh(attr->owners);
+	vw_owners_refresh(attr->owners, pid);
 }
 
 enum vw_worker_kind vw_attr_worker_kind(const struct vw_task *task)
@@ -123,9 +123,8 @@ static void take_status(int fd, struct vw_task *task, int32_t *ret_ppid)
 		task->tgid = status.tgid;
 	if (status.ppid)
 		*ret_ppid = status.ppid;
-	if (status.cpus_allowed &&
-	    !vw_str_copy(task->cpus_allowed, sizeof(task->cpus_allowed), status.cpus_allowed,
-			 status.cpus_allowed_len))
+	if (status.cpus_allowed && !vw_str_copy(task->cpus_allowed, sizeof(task->cpus_allowed),
+						status.cpus_allowed, status.cpus_allowed_len))
 		task->cpus_allowed[0] = '\0';
 }
 

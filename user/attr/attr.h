@@ -37,8 +37,11 @@ const char *vw_attr_worker_kind_name(enum vw_worker_kind kind);
 struct vw_attr *vw_attr_new(int proc_fd, int sys_fd);
 void vw_attr_free(struct vw_attr *attr);
 
-/* Owners are kept between calls for a number of scans; this makes the next call read them again. */
-void vw_attr_refresh(struct vw_attr *attr);
+/*
+ * Owners are kept between calls for a number of scans; this makes the next call read process @pid
+ * again, with 0 all of them.
+ */
+void vw_attr_refresh(struct vw_attr *attr, int32_t pid);
 
 /* More workers than this are not reported; a host has at most some thousand. */
 #define VW_ATTR_MAX_WORKERS 32768

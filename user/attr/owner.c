@@ -49,7 +49,7 @@ void vw_owners_free(struct vw_owners *owners)
 	if (!owners)
 		return;
 	HASH_ITER(hh, owners->head, owner, next)
-		drop(owners, owner);
+	drop(owners, owner);
 	free(owners);
 }
 
@@ -62,8 +62,8 @@ void vw_owners_begin(struct vw_owners *owners)
 	if (owners->scan % VW_OWNERS_REFRESH)
 		return;
 	HASH_ITER(hh, owners->head, owner, next)
-		if (owners->scan - owner->used_at > VW_OWNERS_REFRESH)
-			drop(owners, owner);
+	if (owners->scan - owner->used_at > VW_OWNERS_REFRESH)
+		drop(owners, owner);
 }
 
 void vw_owners_end(struct vw_owners *owners)
@@ -71,16 +71,17 @@ void vw_owners_end(struct vw_owners *owners)
 	owners->scanning = false;
 }
 
-void vw_owners_refresh(struct vw_owners *owners)
+void vw_owners_refresh(struct vw_owners *owners, int32_t pid)
 {
-	struct vw_owner *owner;
+	struct vw_owner *owner = owners->head;
 
-	for (owner = owners->head; owner; owner = owner->hh.next)
+	if (pid)
+		HASH_FIND(hh, owners->head, &pid, sizeof(pid), owner);
+	for (; owner; owner = pid ? NULL : owner->hh.next)
 		owner->read_at = owners->scan - 2 * VW_OWNERS_REFRESH;
 }
 
-static bool is_fresh(const struct vw_owners *owners, const struct vw_owner *owner,
-		     uint64_t workers)
+static bool is_fresh(const struct vw_owners *owners, const struct vw_owner *owner, uint64_t workers)
 {
 	/* Owners read in one scan must not all be due in one scan again. */
 	uint32_t limit = VW_OWNERS_REFRESH + (uint32_t)owner->pid % VW_OWNERS_REFRESH;

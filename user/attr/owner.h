@@ -44,8 +44,8 @@ void vw_owners_free(struct vw_owners *owners);
 /* A scan begins: within it a process is not checked twice.  It ends. */
 void vw_owners_begin(struct vw_owners *owners);
 void vw_owners_end(struct vw_owners *owners);
-/* Everything kept is out of date. */
-void vw_owners_refresh(struct vw_owners *owners);
+/* What is kept of @pid, with 0 of all, is out of date. */
+void vw_owners_refresh(struct vw_owners *owners, int32_t pid);
 
 /*
  * The process @pid; NULL when there is none, when it is a kernel thread, or without memory.  Valid

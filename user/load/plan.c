@@ -31,6 +31,8 @@ static bool has_clock(const struct vw_features *f, enum vw_plan_clock clock)
 {
 	if (is_silent(f, clock))
 		return false;
+	if (f->refused)
+		return false; /* not even /proc: who may not look is to be told so */
 	switch (clock) {
 	case VW_PLAN_CLOCK_LOCAL_TIMER:
 		return f->btf && f->tp_local_timer_entry && !f->tracepoints_wait;
@@ -73,7 +75,9 @@ static void why_not(const struct vw_features *f, enum vw_plan_clock clock, char 
 {
 	const char *via = vw_plan_clock_via(clock);
 
-	if (!f->btf)
+	if (f->refused)
+		snprintf(buf, size, "this process may not load BPF");
+	else if (!f->btf)
 		snprintf(buf, size, "the kernel has no BTF");
 	else if (is_silent(f, clock))
 		snprintf(buf, size, "%s never comes on this machine", via);

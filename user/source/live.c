@@ -21,6 +21,7 @@
 #define RESCAN_UNTOLD_NS UINT64_C(1000000000)
 /* A new worker's device and tap come a little later than the worker. */
 #define SETTLE_NS UINT64_C(10000000000)
+#define SETTLE_EVERY_NS UINT64_C(500000000)
 #define EMIT_NS UINT64_C(100000000)
 
 struct vw_live {
@@ -35,7 +36,7 @@ struct vw_live {
 	struct vw_tasks *told; /* tasks the detectors have been told of */
 	struct vw_decode *decode;
 	struct vw_sentinel *sentinel;
-	uint64_t scanned_ns, lost_told;
+	uint64_t scanned_ns, settled_ns, lost_told;
 	unsigned int seen;
 	bool first_scan;
 	/* Of the poll under way. */
@@ -44,28 +45,10 @@ struct vw_live {
 	int err;
 };
 
-static bool listed(const int32_t *ids, unsigned int n, int32_t id)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		if (ids[i] == id)
-			return true;
-	return false;
-}
-
-static bool named(const struct vw_live *live, const struct vw_task *task)
-{
-	const struct vw_live_config *c = &live->config;
-
-	return listed(c->tids, c->n_tids, task->tid) ||
-	       listed(c->pids, c->n_pids, task->owner_pid) ||
-	       listed(c->pids, c->n_pids, task->tgid);
-}
-
 bool vw_live_wanted(const struct vw_live *live, const struct vw_task *task)
 {
-	return !(live->config.n_pids + live->config.n_tids) || named(live, task);
+	return vw_choice_is_empty(&live->config.choice) ||
+	       vw_choice_names(&live->config.choice, task);
 }
 
 static void emit(struct vw_live *live, const struct vw_obs *obs)
@@ -158,7 +141,7 @@ static void on_told(void *ctx, const struct vw_task *task)
 
 static int scan_all(struct vw_live *live, uint64_t ts)
 {
-	const struct vw_live_config *c = &live->config;
+	const struct vw_choice *c = &live->config.choice;
 	struct scan scan = { live, ts };
 	struct vw_task task;
 	unsigned int i;
@@ -189,7 +172,7 @@ static void on_unknown(void *ctx, const struct vw_task *hint, uint64_t ts)
 		return;
 	if (vw_attr_task(live->attr, hint->tid, &task) || !vw_task_same(&task, hint))
 		task = *hint; /* gone already, or not in our PID namespace */
-	if (task.role == VW_ROLE_VHOST_WORKER || (named(live, &task) && task.tid))
+	if (task.role == VW_ROLE_VHOST_WORKER || vw_choice_names(&live->config.choice, &task))
 		watch(live, &task, ts);
 	else
 		tell_task(live, &task, ts);
@@ -258,6 +241,25 @@ static void poll_losses(struct vw_live *live, uint64_t now)
 	emit(live, &obs);
 }
 
+/* Facts that were not there yet when a worker was: its tap, its owner's command line. */
+static void settle(struct vw_live *live, uint64_t now)
+{
+	struct vw_task task;
+	unsigned int i;
+
+	for (i = 0; i < vw_workers_count(live->workers); i++) {
+		const struct vw_worker *w = vw_workers_at(live->workers, i);
+
+		if (now - w->seen_ns > SETTLE_NS || (w->task.device[0] && w->task.vm[0]) ||
+		    w->task.role != VW_ROLE_VHOST_WORKER)
+			continue;
+		vw_attr_refresh(live->attr, w->task.owner_pid);
+		if (!vw_attr_task(live->attr, w->task.tid, &task) && vw_task_same(&task, &w->task))
+			watch(live, &task, now);
+	}
+	live->settled_ns = now;
+}
+
 int vw_live_poll(struct vw_live *live, vw_obs_fn fn, void *ctx)
 {
 	uint64_t now = vw_clock_now();
@@ -271,6 +273,8 @@ int vw_live_poll(struct vw_live *live, vw_obs_fn fn, void *ctx)
 	if (live->first_scan || now - live->scanned_ns >= every)
 		err = scan_all(live, now);
 	live->first_scan = false;
+	if (now - live->settled_ns >= SETTLE_EVERY_NS)
+		settle(live, now);
 	if (!err && live->bpf) {
 		err = vw_bpf_drain(live->bpf, on_record, live);
 		poll_losses(live, now);
@@ -282,17 +286,6 @@ int vw_live_poll(struct vw_live *live, vw_obs_fn fn, void *ctx)
 	return err < 0 ? err : live->err;
 }
 
-/* Facts that were not there yet when the worker was: its tap, its owner's command line. */
-static void settle(struct vw_live *live, struct vw_worker *w, uint64_t now)
-{
-	struct vw_task task;
-
-	if (now - w->seen_ns > SETTLE_NS || (w->task.device[0] && w->task.vm[0]))
-		return;
-	if (!vw_attr_task(live->attr, w->task.tid, &task) && vw_task_same(&task, &w->task))
-		watch(live, &task, now);
-}
-
 void vw_live_rows(struct vw_live *live, uint64_t now_ns, vw_row_fn fn, void *ctx)
 {
 	struct vw_worker_row row;
@@ -301,7 +294,6 @@ void vw_live_rows(struct vw_live *live, uint64_t now_ns, vw_row_fn fn, void *ctx
 	int err;
 
 	while (i < vw_workers_count(live->workers)) {
-		settle(live, vw_workers_at(live->workers, i), now_ns);
 		w = vw_workers_at(live->workers, i);
 		err = vw_workers_row(live->workers, w, now_ns, &row);
 		if (err == -ESRCH) {
@@ -351,23 +343,6 @@ static int open_roots(struct vw_live *live, struct vw_error *e)
 	return 0;
 }
 
-static int check_ids(struct vw_live *live, struct vw_error *e)
-{
-	const struct vw_live_config *c = &live->config;
-	struct vw_task task;
-	unsigned int i;
-
-	for (i = 0; i < c->n_tids; i++)
-		if (vw_attr_task(live->attr, c->tids[i], &task))
-			return vw_error_set(e, -ESRCH, "no_task", "there is no task %d (-t)",
-					    c->tids[i]);
-	for (i = 0; i < c->n_pids; i++)
-		if (vw_attr_task(live->attr, c->pids[i], &task))
-			return vw_error_set(e, -ESRCH, "no_task", "there is no process %d (-p)",
-					    c->pids[i]);
-	return 0;
-}
-
 /* BPF as planned, or /proc where the kernel (not the rights) is in the way. */
 static int open_sight(struct vw_live *live, struct vw_error *e)
 {
@@ -388,6 +363,7 @@ static int open_sight(struct vw_live *live, struct vw_error *e)
 		/* Without BTF there is no BPF to load, so rights do not matter. */
 		err = live->features.btf ? vw_features_may_load(&live->features, e) : 0;
 		if (err) {
+			live->features.refused = true;
 			vw_plan_make(&live->features, &config.wanted, &live->plan);
 			return err;
 		}
@@ -427,7 +403,7 @@ int vw_live_open(const struct vw_live_config *config, struct vw_header *ret_head
 		return vw_error_set(e, -ENOMEM, "memory", "out of memory");
 	err = open_roots(live, e);
 	if (!err)
-		err = check_ids(live, e);
+		err = vw_choice_check(&live->config.choice, live->attr, e);
 	if (err)
 		goto out;
 	vw_features_probe(&live->features, live->sys_fd);

@@ -8,6 +8,7 @@
 #define VW_SOURCE_LIVE_H
 
 #include "load/plan.h"
+#include "source/choice.h"
 #include "model/obs.h"
 #include "model/worker.h"
 
@@ -16,8 +17,7 @@ struct vw_live_config {
 	uint64_t threshold_ns;
 	uint64_t poll_ns; /* how often vw_live_poll() will be called */
 	const char *procfs, *sysfs;
-	const int32_t *pids, *tids; /* owners and tasks asked for; they stay the caller's */
-	unsigned int n_pids, n_tids;
+	struct vw_choice choice;
 	bool verbose;
 };
 
