@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,10 +30,10 @@ static int usage_failed(enum vw_format format, const struct vw_error *error)
 	return VW_EXIT_UNKNOWN;
 }
 
-/* A help text that went to a full disk was not given. */
+/* A help text that went to a full disk was not given; a reader that left had read enough. */
 static int printed(void)
 {
-	if (!fflush(stdout) && !ferror(stdout))
+	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
 		return VW_EXIT_OK;
 	perror("vhostwatch: cannot write to standard output");
 	return VW_EXIT_UNKNOWN;
@@ -44,6 +46,8 @@ int main(int argc, char **argv)
 	struct vw_error error;
 
 	set_locale();
+	/* A reader that leaves shows as a write error, and our hooks are put away in order. */
+	signal(SIGPIPE, SIG_IGN);
 	if (vw_options_parse(argc, argv, &options, &error))
 		return usage_failed(format, &error);
 	if (options.help) {

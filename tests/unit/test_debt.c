@@ -50,6 +50,20 @@ static void test_sum(void **state)
 	assert_false(vw_debts_excuse(&d, VICTIM, WORKER, 1250 * MS + 1, 201 * SEC));
 }
 
+/* Between two hogs the first debt was being paid; what was paid is owed no more. */
+static void test_paid(void **state)
+{
+	struct vw_debts d;
+
+	(void)state;
+	memset(&d, 0, sizeof(d));
+	vw_debts_add(&d, VICTIM, WORKER, 4 * SEC, 100 * SEC);
+	/* Let go at 100, took the CPU again at 103 for 1 s: 1 s of the first is left. */
+	vw_debts_add(&d, VICTIM, WORKER, SEC, 104 * SEC);
+	assert_true(vw_debts_excuse(&d, VICTIM, WORKER, 2500 * MS, 105 * SEC));
+	assert_false(vw_debts_excuse(&d, VICTIM, WORKER, 2500 * MS + 1, 105 * SEC));
+}
+
 /* Memory is bounded: the debt that ends first makes room. */
 static void test_room(void **state)
 {
@@ -177,6 +191,7 @@ int main(void)
 		cmocka_unit_test(test_amount),
 		cmocka_unit_test(test_time),
 		cmocka_unit_test(test_sum),
+		cmocka_unit_test(test_paid),
 		cmocka_unit_test(test_room),
 		TEST(test_payback),
 		TEST(test_payback_is_between_two),

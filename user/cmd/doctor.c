@@ -19,7 +19,7 @@ static int show(const struct vw_options *options, const struct vw_header *header
 		err = vw_doctor_text(stdout, header);
 		if (!err &&
 		    (printf("\nvhost workers now: %u\n", summary->workers) < 0 || fflush(stdout)))
-			err = -EIO;
+			err = -errno;
 		return err;
 	}
 	sink = vw_sink_json_new(stdout);
@@ -47,7 +47,7 @@ int vw_cmd_doctor(const struct vw_options *options)
 		summary.verdict = VW_VERDICT_UNKNOWN;
 	summary.workers = workers;
 	shown = show(options, &header, &summary);
-	if (!err && shown)
+	if (!err && shown && shown != -EPIPE)
 		err = vw_error_set(&e, shown, "io", "cannot write the report: %s",
 				   strerror(-shown));
 	return err ? vw_run_fail(options, &e) : VW_EXIT_OK;

@@ -142,13 +142,12 @@ static void on_row(void *ctx, const struct vw_worker_row *row)
 }
 
 /*
- * The signals that end a run, as a descriptor to wait on; SIGPIPE shows as a write error instead.
+ * The signals that end a run, as a descriptor to wait on.
  */
 static int open_signals(void)
 {
 	sigset_t set;
 
-	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);

@@ -10,17 +10,24 @@ static uint64_t with_margin(uint64_t amount_ns)
 	return amount_ns + amount_ns / 4;
 }
 
+/* What is left of debt @i when its debtor takes the CPU again at @ts_ns; till then it was paid. */
+static uint64_t unpaid(const struct vw_debts *debts, unsigned int i, uint64_t ts_ns)
+{
+	uint64_t paid = ts_ns > debts->slots[i].since_ns ? ts_ns - debts->slots[i].since_ns : 0;
+
+	return debts->slots[i].amount_ns > paid ? debts->slots[i].amount_ns - paid : 0;
+}
+
 void vw_debts_add(struct vw_debts *debts, int32_t creditor, int32_t debtor, uint64_t amount_ns,
 		  uint64_t ts_ns)
 {
 	unsigned int i, slot = 0;
+	uint64_t rest = 0;
 
 	for (i = 0; i < VW_DEBTS; i++) {
 		if (debts->slots[i].creditor == creditor && debts->slots[i].debtor == debtor) {
 			slot = i;
-			/* The rest of an older debt is still owed. */
-			if (debts->slots[i].until_ns > ts_ns)
-				amount_ns += debts->slots[i].amount_ns;
+			rest = unpaid(debts, i, ts_ns > amount_ns ? ts_ns - amount_ns : 0);
 			break;
 		}
 		if (debts->slots[i].until_ns < debts->slots[slot].until_ns)
@@ -28,8 +35,9 @@ void vw_debts_add(struct vw_debts *debts, int32_t creditor, int32_t debtor, uint
 	}
 	debts->slots[slot].creditor = creditor;
 	debts->slots[slot].debtor = debtor;
-	debts->slots[slot].amount_ns = amount_ns;
-	debts->slots[slot].until_ns = ts_ns + 2 * with_margin(amount_ns);
+	debts->slots[slot].amount_ns = amount_ns + rest;
+	debts->slots[slot].since_ns = ts_ns;
+	debts->slots[slot].until_ns = ts_ns + 2 * with_margin(amount_ns + rest);
 }
 
 bool vw_debts_excuse(const struct vw_debts *debts, int32_t creditor, int32_t debtor,

@@ -16,6 +16,7 @@ struct vw_debts {
 	struct {
 		int32_t creditor, debtor;
 		uint64_t amount_ns;
+		uint64_t since_ns; /* the hog let go */
 		uint64_t until_ns; /* paid by then, or never */
 	} slots[VW_DEBTS];
 };

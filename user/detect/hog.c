@@ -10,7 +10,7 @@
 
 #define BUSY_NS UINT64_C(5000000000) /* docs/FORMATS: busy_worker from 5 s */
 #define MAX_CPUS 8192
-#define PAYBACK_NS INT64_C(1000000000)
+#define PAYBACK_NS INT64_C(100000000)
 
 struct slot {
 	bool open;
@@ -90,7 +90,7 @@ static bool is_watched(const struct vw_hog *hog, int32_t tid)
  * What of a wait a fair scheduler should have ended.  A waiter that has run far more than the
  * runner waits until the runner has caught up (its lead is 0), with good reason: that is how the
  * victims of a hog are paid back.  Placement alone gives a lead of some slices only (place_entity()
- * clamps the lag), so a second is always time that it really ran.
+ * clamps the lag, and a slice has at most 24 ms), so 100 ms are always time that it really ran.
  */
 static uint64_t owed_wait(const struct vw_waiter *w)
 {

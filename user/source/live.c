@@ -93,6 +93,11 @@ static void watch(struct vw_live *live, const struct vw_task *found, uint64_t ts
 
 	if (old && !same)
 		forget(live, task.tid, ts);
+	/* An owner that exits closes its files before its worker is gone: what was known stays. */
+	if (same && !task.device[0])
+		memcpy(task.device, old->task.device, sizeof(task.device));
+	if (same && !task.vm[0])
+		memcpy(task.vm, old->task.vm, sizeof(task.vm));
 	task.watched = true;
 	err = vw_workers_put(live->workers, &task, !live->first_scan, ts, &is_new);
 	if (err) {
