@@ -215,15 +215,25 @@ static enum vw_verdict verdict_of(const struct vw_run_result *r)
 	return r->worst.severity == VW_CRITICAL ? VW_VERDICT_CRITICAL : VW_VERDICT_WARNING;
 }
 
+/*
+ * BPF makes ten records a second while a stint lasts, and they have all been read when the detectors
+ * are asked; a second without one, however seldom they are read, means that it is over.  /proc is
+ * looked at once a round.
+ */
+static uint64_t stale_after(const struct vw_header *header, uint64_t poll_ns)
+{
+	bool rounds = !strcmp(header->hooks[0].via, vw_plan_clock_via(VW_PLAN_CLOCK_PROCFS));
+
+	return rounds && 3 * poll_ns > VW_NS_PER_SEC ? 3 * poll_ns : VW_NS_PER_SEC;
+}
+
 static int run_opened(struct run *run, struct vw_header *header,
 		      const struct vw_live_config *config, bool rows, int signals)
 {
 	struct vw_detect_config detect = {
 		.threshold_ns = config->threshold_ns,
 		.tick_ns = header->host.hz ? VW_NS_PER_SEC / header->host.hz : 4 * VW_NS_PER_MS,
-		/* Records come ten a second; what is silent for longer than three reads is over. */
-		.stale_ns = 3 * config->poll_ns > VW_NS_PER_SEC ? 3 * config->poll_ns :
-								  VW_NS_PER_SEC,
+		.stale_ns = stale_after(header, config->poll_ns),
 		.host = header->host,
 	};
 	struct vw_run_result *r = run->result;
