@@ -64,7 +64,6 @@ def slices(boot):
     for step in ("two", "three"):
         nothing_found(boot, step, ("busy_worker",))
         need(boot.rc(step) == 0, f"check with {step} tasks ended with {boot.rc(step)}")
-    nothing_found(boot, "watch", ("busy_worker",))
     return {"slice_ms": {name: round(value, 1) for name, value in figures.items()}}
 
 

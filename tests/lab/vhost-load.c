@@ -230,6 +230,16 @@ static void wait_start_signal(void)
 	sigwait(&set, &signal);
 }
 
+/* SIGTERM ends a run before its time, with a report; vl_run waits for it. */
+static void block_stop_signal(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static int play_one(const struct vl_options *opt)
 {
 	static struct vl_report report;
@@ -247,6 +257,7 @@ static int play_one(const struct vl_options *opt)
 		fflush(stdout);
 		wait_start_signal();
 	}
+	block_stop_signal();
 	err = vl_run(&dev, opt, &report);
 	if (!err)
 		vl_print(&dev, opt, &report);

@@ -6,6 +6,7 @@
 #include <linux/virtio_ring.h>
 #include <net/if.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,12 +132,16 @@ static void windows_update(struct vl_report *report, uint64_t elapsed_ns, uint64
 int vl_run(struct vl_device *dev, const struct vl_options *opt, struct vl_report *ret_report)
 {
 	const struct timespec pause = { .tv_nsec = VL_POLL_NS };
+	sigset_t stop;
+	bool stopped = false;
 	struct sender sender = { .fd = -1 };
 	bool sending = !opt->idle && (opt->direction & VL_RX);
 	uint64_t at_window = 0;
 	uint64_t start;
 	int err = 0;
 
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTERM);
 	vl_task_state(dev->worker, &ret_report->before);
 	if (sending)
 		err = sender_start(&sender, opt);
@@ -150,8 +155,9 @@ int vl_run(struct vl_device *dev, const struct vl_options *opt, struct vl_report
 		ret_report->duration_ns = vl_now_ns() - start;
 		windows_update(ret_report, ret_report->duration_ns, ret_report->packets,
 			       &at_window);
-		nanosleep(&pause, NULL);
-	} while (ret_report->duration_ns < opt->duration_s * VL_NSEC);
+		/* Blocked since the start, so this is a pause that the signal ends. */
+		stopped = sigtimedwait(&stop, NULL, &pause) == SIGTERM;
+	} while (!stopped && ret_report->duration_ns < opt->duration_s * VL_NSEC);
 	/* Before anything is torn down: a worker that is a thread of ours ends with us. */
 	vl_task_state(dev->worker, &ret_report->after);
 	if (sending)

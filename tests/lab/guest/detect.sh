@@ -23,6 +23,12 @@ reported() {
 	wait_for 20 '[ "$(grep "\"type\":\"finding\"" $_out | grep -c "\"status\":\"open\"")" -ge $_times ]'
 }
 
+# closed NAME: wait until a background step has printed that its last finding is over.
+closed() {
+	_out=/results/step-$1.out
+	wait_for 20 'grep "\"type\":\"finding\"" $_out | tail -n 1 | grep -q "\"status\":\"closed\""'
+}
+
 # go_load N: release one load.
 go_load() {
 	eval "kill -USR1 \$LAB_PID_$1"
@@ -36,7 +42,9 @@ ran() {
 }
 
 # hog_first: the first load has the CPU before the second one wants it, so it is known who is who.
+# The programs go first where they run: a ring that runs dry would end the hog.
 hog_first() {
+	renice -n -20 -p $LAB_PIDS
 	go_load 1
 	ran web01 50
 	go_load 2
@@ -62,6 +70,28 @@ _starved_ms() {
 starved_for() {
 	_want=$(($1 * 1000000)) _a=0 _b=0 _last_a='' _last_b=''
 	wait_for 40 _starved_ms
+}
+
+_run_of() {
+	schedstat "$(worker_of "$1")" | cut -d ' ' -f 1
+}
+
+_grown() {
+	[ $(($(_run_of "$1") - $2)) -gt "$3" ]
+}
+
+# finish_hog: end the load that has the CPU, let the other one run, end it, too.
+finish_hog() {
+	_first=$(_run_of web01)
+	_second=$(_run_of web02)
+	wait_for 20 '_grown web01 $_first 20000000 || _grown web02 $_second 20000000'
+	_hog=2 _other=1 _name=web01
+	_grown web01 "$_first" 20000000 && _hog=1 _other=2 _name=web02
+	_first=$(_run_of $_name)
+	end_load $_hog
+	wait_for 20 '_grown $_name $_first 200000000'
+	end_load $_other
+	wait_loads
 }
 
 # running N: the load's program is still there, so what was seen until now was seen during it.

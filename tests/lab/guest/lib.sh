@@ -143,6 +143,12 @@ wait_loads() {
 	done
 }
 
+# end_load N: tell a running load to end before its time, with a report; wait_loads waits for it.
+# Its last act is to close the device, which waits until its worker has run once more.
+end_load() {
+	eval "kill \$LAB_PID_$1"
+}
+
 # run_loads: start, release and wait.
 run_loads() {
 	start_loads
