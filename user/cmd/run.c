@@ -216,9 +216,9 @@ static enum vw_verdict verdict_of(const struct vw_run_result *r)
 }
 
 /*
- * BPF makes ten records a second while a stint lasts, and they have all been read when the detectors
- * are asked; a second without one, however seldom they are read, means that it is over.  /proc is
- * looked at once a round.
+ * BPF makes ten records a second while a stint lasts, and they have all been read when the
+ * detectors are asked; a second without one, however seldom they are read, means that it is over.
+ * /proc is looked at once a round.
  */
 static uint64_t stale_after(const struct vw_header *header, uint64_t poll_ns)
 {
