@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "attr/attr.h"
 #include "attr/proc.h"
 #include "attr/qemu.h"
 #include "model/finding.h"
@@ -288,6 +289,18 @@ static void test_is_program(void **state)
 	}
 }
 
+/* By name and flags alone, for workers that were gone before /proc was asked. */
+static void test_is_worker(void **state)
+{
+	(void)state;
+	assert_true(vw_attr_is_worker("vhost-2920", 0x00200040)); /* kernel thread */
+	assert_true(vw_attr_is_worker("vhost-2920", 0x00404040)); /* thread of its owner */
+	assert_false(vw_attr_is_worker("vhost-2920", 0x00400040)); /* a program took the name */
+	assert_false(vw_attr_is_worker("vhost-2920", 0x00004010)); /* io_uring's */
+	assert_false(vw_attr_is_worker("vhost-2920", 0x04208060 | 0x20)); /* a kworker */
+	assert_false(vw_attr_is_worker("vhost-events", 0x00200040));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_option_values),
 		cmocka_unit_test(test_machine_name),
 		cmocka_unit_test(test_is_program),
+		cmocka_unit_test(test_is_worker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,14 @@ void vw_attr_refresh(struct vw_attr *attr, int32_t pid)
 	vw_owners_refresh(attr->owners, pid);
 }
 
+bool vw_attr_is_worker(const char *comm, uint32_t flags)
+{
+	if (flags & (VW_PF_WQ_WORKER | VW_PF_IO_WORKER) ||
+	    !(flags & (VW_PF_KTHREAD | VW_PF_USER_WORKER)))
+		return false;
+	return vw_proc_vhost_number(comm);
+}
+
 enum vw_worker_kind vw_attr_worker_kind(const struct vw_task *task)
 {
 	if (task->role != VW_ROLE_VHOST_WORKER)

@@ -29,6 +29,9 @@ enum vw_worker_kind {
 	VW_WORKER_THREAD, /* a thread of its owner; since 6.4 */
 };
 
+/* True for the name and the PF_* flags of a vhost worker, for tasks that /proc shows no more. */
+bool vw_attr_is_worker(const char *comm, uint32_t flags);
+
 enum vw_worker_kind vw_attr_worker_kind(const struct vw_task *task);
 /* "kthread", "process", "thread"; NULL for VW_WORKER_NOT. */
 const char *vw_attr_worker_kind_name(enum vw_worker_kind kind);

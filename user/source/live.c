@@ -207,8 +207,10 @@ static void on_record(void *ctx, const struct vw_rec_hdr *hdr)
 		on_stint(live, &obs);
 		break;
 	case VW_REC_TASK_NEW:
-		if (!vw_attr_task(live->attr, (int32_t)rec->task.tid, &task) &&
-		    task.role == VW_ROLE_VHOST_WORKER)
+		if (vw_attr_task(live->attr, (int32_t)rec->task.tid, &task))
+			/* Come and gone between two rounds. */
+			live->seen += vw_attr_is_worker(rec->task.comm, rec->task.flags);
+		else if (task.role == VW_ROLE_VHOST_WORKER)
 			watch(live, &task, hdr->ts_ns);
 		break;
 	case VW_REC_TASK_EXIT:
