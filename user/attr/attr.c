@@ -48,12 +48,23 @@ void vw_attr_refresh(struct vw_attr *attr, int32_t pid)
 	vw_owners_refresh(attr->owners, pid);
 }
 
+static enum vw_backend backend_of(const char *name, uint32_t flags)
+{
+	if (!vw_proc_vhost_number(name))
+		return VW_BACKEND_NONE;
+	/* A rescuer is named after its workqueue, an io_uring worker could be renamed. */
+	if (flags & (VW_PF_WQ_WORKER | VW_PF_IO_WORKER))
+		return VW_BACKEND_NONE;
+	if (flags & VW_PF_KTHREAD)
+		return VW_BACKEND_KTHREAD;
+	if (flags & VW_PF_USER_WORKER)
+		return VW_BACKEND_VHOST_TASK;
+	return VW_BACKEND_NONE;
+}
+
 bool vw_attr_is_worker(const char *comm, uint32_t flags)
 {
-	if (flags & (VW_PF_WQ_WORKER | VW_PF_IO_WORKER) ||
-	    !(flags & (VW_PF_KTHREAD | VW_PF_USER_WORKER)))
-		return false;
-	return vw_proc_vhost_number(comm);
+	return backend_of(comm, flags) != VW_BACKEND_NONE;
 }
 
 enum vw_worker_kind vw_attr_worker_kind(const struct vw_task *task)
@@ -84,16 +95,7 @@ const char *vw_attr_worker_kind_name(enum vw_worker_kind kind)
 
 enum vw_backend vw_attr_backend(const struct vw_proc_stat *stat)
 {
-	if (!vw_proc_vhost_number(stat->name))
-		return VW_BACKEND_NONE;
-	/* A rescuer is named after its workqueue, an io_uring worker could be renamed. */
-	if (stat->flags & (VW_PF_WQ_WORKER | VW_PF_IO_WORKER))
-		return VW_BACKEND_NONE;
-	if (stat->flags & VW_PF_KTHREAD)
-		return VW_BACKEND_KTHREAD;
-	if (stat->flags & VW_PF_USER_WORKER)
-		return VW_BACKEND_VHOST_TASK;
-	return VW_BACKEND_NONE;
+	return backend_of(stat->name, stat->flags);
 }
 
 /* `CPU <n>/KVM`, or TCG: as QEMU names them with debug-threads=on. */
