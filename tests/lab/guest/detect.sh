@@ -113,13 +113,9 @@ programs() {
 	bpftool prog show | grep -c ' name vw_'
 }
 
-# runs: how often our BPF programs have run in all, kernel.bpf_stats_enabled set.
+# runs FILE: how often each of our BPF programs has run, kernel.bpf_stats_enabled set.
 runs() {
-	_sum=0
-	for _n in $(bpftool prog show | grep ' name vw_' | sed -n 's/.* run_cnt \([0-9]*\).*/\1/p'); do
-		_sum=$((_sum + _n))
-	done
-	echo $_sum
+	bpftool prog show | sed -n 's/^\([0-9]*:\) .* name vw_.* run_cnt \([0-9]*\).*/\1 \2/p' >"$1"
 }
 
 # gone PID: the process and its threads have ended; its parent, this shell, need not know yet.
@@ -167,10 +163,12 @@ ends() {
 	result "$1_hooks_cs" $((NOW_CS - _from))
 	result "$1_programs_left" "$(programs)"
 	result "$1_processes_left" "$(pidof vhostwatch | wc -w)"
-	_runs=$(runs)
+	runs /tmp/runs-then
 	_until=$((NOW_CS + 50))
 	wait_for 5 'now_cs; [ $NOW_CS -gt $_until ]'
-	result "$1_runs_later" $(($(runs) - _runs))
+	runs /tmp/runs-now
+	# Programs that ran in between; one that has gone by now is in the first list only.
+	result "$1_still_run" "$(grep -vcxFf /tmp/runs-then /tmp/runs-now)"
 }
 
 # tracing_on: who gets the CPU and who asks for a reschedule, by the kernel's own tracer.
