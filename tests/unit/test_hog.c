@@ -120,8 +120,15 @@ static void test_ignores_request_below_2t(void **state)
 	struct env *env = *state;
 	struct vw_obs obs = hogging(OTHER, 100 * SEC, 2 * T - 1);
 
-	assert_int_equal(first_of(env, &obs)->severity, VW_INFO);
+	obs.stint.pending_ticks = STINT_LOOKS;
+	assert_null(first_of(env, &obs));
+	obs.stint.pending_ns = 2 * T;
+	obs.stint.pending_ticks = STINT_LOOKS - 1;
+	assert_null(first_of(env, &obs));
+	obs.stint.pending_ticks = STINT_LOOKS;
+	assert_non_null(first_of(env, &obs));
 	assert_int_equal(env->seen[0].kind, VW_STARVED_TASK);
+	assert_int_equal(env->seen[0].severity, VW_WARNING);
 }
 
 /* Named with -t, any task is held to what workers are held to. */

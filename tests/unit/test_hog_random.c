@@ -63,8 +63,10 @@ static int opinion(const struct vw_obs_stint *s, bool watched, uint64_t *since_n
 			longest = s->waiters[i].wait_ns;
 	}
 	*since_ns = s->pending_ns;
-	if (s->pending_ns >= 10 * MS && s->pending_ticks >= 2 && somebody)
-		return watched ? VW_NON_YIELDING_WORKER : VW_STARVED_TASK;
+	if (watched && s->pending_ns >= 10 * MS && s->pending_ticks >= 2 && somebody)
+		return VW_NON_YIELDING_WORKER;
+	if (!watched && s->pending_ns >= 20 * MS && s->pending_ticks >= 4 && somebody)
+		return VW_STARVED_TASK;
 	*since_ns = longest < s->oncpu_ns ? longest : s->oncpu_ns;
 	if (longest && s->oncpu_ns > 20 * MS && s->ticks >= 4 && !s->rt)
 		return VW_STARVED_TASK;
@@ -175,7 +177,8 @@ static void check_sense(const struct vw_finding *f)
 
 	assert_true(f->end_ns >= f->start_ns);
 	assert_int_equal(f->duration_ns, f->end_ns - f->start_ns);
-	if (f->kind == VW_BUSY_WORKER || f->duration_ns < unit)
+	assert_true(f->kind == VW_BUSY_WORKER || f->duration_ns >= unit);
+	if (f->kind == VW_BUSY_WORKER)
 		assert_int_equal(f->severity, VW_INFO);
 	else
 		assert_int_equal(f->severity,

@@ -153,7 +153,9 @@ static struct verdict judge(const struct vw_hog *hog, const struct vw_obs_stint 
 	bool watched = is_watched(hog, s->tid);
 	uint64_t wait;
 
-	if (s->pending_ns >= hog->config.threshold_ns && s->pending_ticks >= hog->pending_looks &&
+	/* Who is not watched is given 2 T, as a warning is (docs/FORMATS). */
+	if (s->pending_ns >= (watched ? 1 : 2) * hog->config.threshold_ns &&
+	    s->pending_ticks >= (watched ? hog->pending_looks : hog->stint_looks) &&
 	    anyone_waits(s)) {
 		v.any = true;
 		v.kind = watched ? VW_NON_YIELDING_WORKER : VW_STARVED_TASK;
@@ -190,9 +192,6 @@ static enum vw_severity severity_of(const struct vw_hog *hog, enum vw_kind kind,
 	uint64_t critical = hog->config.threshold_ns * (kind == VW_STARVED_TASK ? 20 : 10);
 
 	if (kind == VW_BUSY_WORKER)
-		return VW_INFO;
-	/* One that ignores a request shows from T on; a warning is given from 2 T. */
-	if (kind == VW_STARVED_TASK && duration_ns < 2 * hog->config.threshold_ns)
 		return VW_INFO;
 	return duration_ns >= critical ? VW_CRITICAL : VW_WARNING;
 }
