@@ -13,6 +13,7 @@
 #include <bpf/bpf_core_read.h>
 
 #define VW_PF_KTHREAD 0x00200000
+#define VW_PF_USER_WORKER 0x00004000
 #define VW_MAX_RT_PRIO 100
 #define VW_WALK_MAX 64
 #define VW_SANE_NS (365ULL * 86400 * 1000000000)

@@ -21,7 +21,7 @@ static struct vw_features full(void)
 	strcpy(f.host.arch, "x86_64");
 	f.btf = f.perf_cpu_clock = f.sched_info = f.vhost_loaded = true;
 	f.tp_local_timer_entry = f.tp_sched_stat_runtime = f.tp_sched_switch = true;
-	f.tp_task_rename = f.tp_sched_process_exit = true;
+	f.tp_task_newtask = f.tp_task_rename = f.tp_sched_process_exit = true;
 	return f;
 }
 
@@ -89,7 +89,7 @@ static void test_everything(void **state)
 
 	(void)state;
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_LOCAL_TIMER);
-	assert_true(p.switches && p.renames && p.exits);
+	assert_true(p.switches && p.births && p.exits);
 	for (i = 0; i < p.n_hooks; i++) {
 		assert_int_equal(p.hooks[i].state, VW_HOOK_ATTACHED);
 		assert_string_equal(p.hooks[i].reason, "");
@@ -115,7 +115,7 @@ static void test_guard(void **state)
 	(void)state;
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_LOCAL_TIMER);
 	assert_false(p.switches);
-	assert_true(p.renames && p.exits);
+	assert_true(p.births && p.exits);
 	assert_int_equal(hook(&p, "switches")->state, VW_HOOK_MISSING);
 	assert_true(hook(&p, "switches")->optional);
 	assert_string_equal(hook(&p, "switches")->reason, "not used at guard level");
@@ -187,7 +187,7 @@ static void test_forced_clock(void **state)
 		assert_int_equal(p.clock, VW_PLAN_CLOCK_NONE);
 		assert_int_equal(hook(&p, "clock")->state, VW_HOOK_MISSING);
 		assert_non_null(strstr(hook(&p, "clock")->reason, vw_plan_clock_via(clocks[i])));
-		assert_false(p.switches || p.renames || p.exits);
+		assert_false(p.switches || p.births || p.exits);
 		assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_OFF);
 		assert_int_equal(detector(&p, "starved_task"), VW_DETECTOR_OFF);
 		assert_int_equal(detector(&p, "busy_worker"), VW_DETECTOR_OFF);
@@ -197,7 +197,7 @@ static void test_forced_clock(void **state)
 static void is_procfs(struct vw_plan p)
 {
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_PROCFS);
-	assert_false(p.switches || p.renames || p.exits);
+	assert_false(p.switches || p.births || p.exits);
 	assert_int_equal(hook(&p, "resched_flag")->state, VW_HOOK_MISSING);
 	assert_string_equal(hook(&p, "resched_flag")->reason, "needs BPF");
 	assert_string_equal(hook(&p, "waiters")->via, "procfs");
@@ -235,7 +235,7 @@ static void test_tracepoints_wait(void **state)
 	f.tracepoints_wait = true;
 	p = trace(&f);
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_CPU_CLOCK);
-	assert_false(p.switches || p.renames || p.exits);
+	assert_false(p.switches || p.births || p.exits);
 	assert_non_null(strstr(hook(&p, "clock")->reason, "RCU grace period"));
 	assert_non_null(strstr(hook(&p, "switches")->reason, "RCU grace period"));
 	assert_non_null(strstr(hook(&p, "worker_birth")->reason, "RCU grace period"));
@@ -318,13 +318,13 @@ static void test_vhost_not_loaded(void **state)
 
 	(void)state;
 	f.vhost_loaded = false;
-	f.tp_task_rename = f.tp_sched_process_exit = false;
+	f.tp_task_newtask = f.tp_task_rename = f.tp_sched_process_exit = false;
 	p = trace(&f);
 	assert_int_equal(hook(&p, "workers")->state, VW_HOOK_ATTACHED);
 	assert_non_null(strstr(hook(&p, "workers")->reason, "not loaded"));
 	assert_int_equal(hook(&p, "worker_birth")->state, VW_HOOK_FALLBACK);
 	assert_string_equal(hook(&p, "worker_birth")->via, "procfs");
-	assert_false(p.renames || p.exits);
+	assert_false(p.births || p.exits);
 	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_FULL);
 }
 
@@ -354,7 +354,7 @@ static void test_all_hosts(void **state)
 		err = vw_plan_make(&f, &wanted, &p);
 		assert_int_equal(err == 0, p.clock != VW_PLAN_CLOCK_NONE);
 		if (p.clock == VW_PLAN_CLOCK_NONE || p.clock == VW_PLAN_CLOCK_PROCFS)
-			assert_false(p.switches || p.renames || p.exits);
+			assert_false(p.switches || p.births || p.exits);
 		else
 			assert_true(f.btf);
 		if (wanted.clock && !err)

@@ -24,7 +24,7 @@
 #define CLOCK_WAIT_TICKS 25
 
 /* The tracepoints in the order of attaching: the clock last, it is the one with another way. */
-enum tracepoint { TP_RENAME, TP_EXIT, TP_SWITCH, TP_CLOCK, TP_COUNT };
+enum tracepoint { TP_NEWTASK, TP_RENAME, TP_EXIT, TP_SWITCH, TP_CLOCK, TP_COUNT };
 
 struct vw_bpf {
 	struct core *skel;
@@ -76,7 +76,8 @@ static void choose_programs(struct core *skel, const struct vw_plan *plan,
 	bpf_program__set_autoload(skel->progs.vw_stat_runtime,
 				  plan->clock == VW_PLAN_CLOCK_STAT_RUNTIME);
 	bpf_program__set_autoload(skel->progs.vw_sched_switch, plan->switches);
-	bpf_program__set_autoload(skel->progs.vw_task_rename, plan->renames);
+	bpf_program__set_autoload(skel->progs.vw_task_newtask, plan->births);
+	bpf_program__set_autoload(skel->progs.vw_task_rename, plan->births);
 	bpf_program__set_autoload(skel->progs.vw_process_exit, plan->exits);
 }
 
@@ -145,6 +146,8 @@ static int attach_cpu_clock(struct vw_bpf *bpf, uint64_t period_ns)
 static struct bpf_program *tp_program(struct core *skel, enum tracepoint tp)
 {
 	switch (tp) {
+	case TP_NEWTASK:
+		return skel->progs.vw_task_newtask;
 	case TP_RENAME:
 		return skel->progs.vw_task_rename;
 	case TP_EXIT:
@@ -198,6 +201,7 @@ static int strike_refused(const struct vw_bpf *bpf, const struct vw_plan *plan,
 			  struct vw_features *f, int *ret_cause)
 {
 	bool *features[TP_COUNT] = {
+		[TP_NEWTASK] = &f->tp_task_newtask,
 		[TP_RENAME] = &f->tp_task_rename,
 		[TP_EXIT] = &f->tp_sched_process_exit,
 		[TP_SWITCH] = &f->tp_sched_switch,

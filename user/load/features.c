@@ -133,6 +133,7 @@ static void probe_btf(struct vw_features *f)
 	f->tp_local_timer_entry = has_tracepoint(btf, "local_timer_entry");
 	f->tp_sched_stat_runtime = has_tracepoint(btf, "sched_stat_runtime");
 	f->tp_sched_switch = has_tracepoint(btf, "sched_switch");
+	f->tp_task_newtask = has_tracepoint(btf, "task_newtask");
 	f->tp_task_rename = has_tracepoint(btf, "task_rename");
 	f->tp_sched_process_exit = has_tracepoint(btf, "sched_process_exit");
 	f->tp_need_resched = has_tracepoint(btf, "sched_set_need_resched_tp");

@@ -24,7 +24,7 @@ struct vw_features {
 	bool btf;
 	bool refused; /* BPF would work, but we may not load it (vw_features_may_load()) */
 	bool tp_local_timer_entry, tp_sched_stat_runtime, tp_sched_switch;
-	bool tp_task_rename, tp_sched_process_exit;
+	bool tp_task_newtask, tp_task_rename, tp_sched_process_exit;
 	bool tp_need_resched; /* sched_set_need_resched_tp, 6.18 and later */
 	bool perf_cpu_clock;
 	bool sched_info;

@@ -176,9 +176,10 @@ static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 		 f->vhost_loaded ? "" :
 				   "the vhost module is not loaded, so there can be no worker yet",
 		 "");
-	p->renames = can && f->tp_task_rename;
-	if (p->renames)
-		add_hook(p, "worker_birth", VW_HOOK_ATTACHED, "tp_btf/task_rename", "", "");
+	p->births = can && f->tp_task_newtask && f->tp_task_rename;
+	if (p->births)
+		add_hook(p, "worker_birth", VW_HOOK_ATTACHED, "tp_btf/task_newtask, task_rename",
+			 "", "");
 	else
 		add_hook(p, "worker_birth", VW_HOOK_FALLBACK, "procfs", why,
 			 "workers that live less than an interval");

@@ -270,7 +270,7 @@ static void settle(struct vw_live *live, uint64_t now)
 int vw_live_poll(struct vw_live *live, vw_obs_fn fn, void *ctx)
 {
 	uint64_t now = vw_clock_now();
-	uint64_t every = live->plan.renames && live->plan.exits ? RESCAN_TOLD_NS : RESCAN_UNTOLD_NS;
+	uint64_t every = live->plan.births && live->plan.exits ? RESCAN_TOLD_NS : RESCAN_UNTOLD_NS;
 	int err = 0;
 
 	vw_sentinel_beat(live->sentinel);
