@@ -210,11 +210,15 @@ static void test_causes_without_request(void **state)
 		{ VW_RESCHED_NONE, VW_CAUSE_SCHEDULER_NO_REQUEST },
 		{ VW_RESCHED_LAZY, VW_CAUSE_LAZY_PREEMPTION },
 		{ VW_RESCHED_UNKNOWN, VW_CAUSE_UNKNOWN },
-		/* Full, but too young to have been ignored. */
-		{ VW_RESCHED_FULL, VW_CAUSE_UNKNOWN },
 	};
 	struct env *env = *state;
+	struct vw_obs asked = stint(7, WORKER, 100 * SEC, 3 * T);
 	size_t i;
+
+	/* The request is there, and too young to have been ignored. */
+	waiter(&asked, VICTIM, 3 * T);
+	asked.stint.resched = VW_RESCHED_FULL;
+	assert_null(first_of(env, &asked));
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct vw_obs obs = stint((int32_t)i, WORKER, 100 * SEC, 3 * T);

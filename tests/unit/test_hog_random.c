@@ -68,7 +68,8 @@ static int opinion(const struct vw_obs_stint *s, bool watched, uint64_t *since_n
 	if (!watched && s->pending_ns >= 20 * MS && s->pending_ticks >= 4 && somebody)
 		return VW_STARVED_TASK;
 	*since_ns = longest < s->oncpu_ns ? longest : s->oncpu_ns;
-	if (longest && s->oncpu_ns > 20 * MS && s->ticks >= 4 && !s->rt)
+	if (longest && s->oncpu_ns > 20 * MS && s->ticks >= 4 && !s->rt &&
+	    s->resched != VW_RESCHED_FULL)
 		return VW_STARVED_TASK;
 	*since_ns = s->oncpu_ns;
 	if (watched && !somebody && s->oncpu_ns >= 5 * SEC)

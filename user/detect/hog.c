@@ -166,8 +166,9 @@ static struct verdict judge(const struct vw_hog *hog, const struct vw_obs_stint 
 			v.cause = VW_CAUSE_SOFTIRQ_IN_WORKER;
 		return v;
 	}
-	/* A real-time task is meant to be served first. */
-	if (!s->rt && s->oncpu_ns > 2 * hog->config.threshold_ns && s->ticks >= hog->stint_looks) {
+	/* A real-time task is meant to be served first; who was asked may be on its way. */
+	if (!s->rt && s->resched != VW_RESCHED_FULL && s->oncpu_ns > 2 * hog->config.threshold_ns &&
+	    s->ticks >= hog->stint_looks) {
 		wait = unfair_wait(hog, s, ts);
 		if (wait) {
 			v.any = true;
