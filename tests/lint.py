@@ -388,7 +388,7 @@ def decoys():
         ("user/model/task.h", f"/* SPDX-License-Identifier: {OURS} */\n"),
         ("user/util/utf8.h", f"/* SPDX-License-Identifier: {OURS} */\n"),
         ("user/load/fine_too.c", ours + '#include "core.skel.h"\n'),
-        ("docs/fine.md", "vm/work/x and framework/root\n"),
+        ("docs/fine.md", "vm/" + "work/x and framework/root\n"),
         ("tests/lab/fine.sh", f"#!/bin/sh\n# SPDX-License-Identifier: {OURS}\n# may sleep 5 s\nsleep" + " 0.1\n"),
     ]
 
