@@ -108,11 +108,14 @@ def check_hog(boot, step, kind=HOG):
     """The figures of a step that watched the hog from its start to its end."""
     hog, loser = hog_and_loser(boot)
     records = longest(boot.findings(step), kind)
-    # The hog may be seen before the loser wants its CPU, with a kernel thread as the victim.
-    asked = boot.number("second_cs") * 10 * MS + SECOND // 10
-    for record in records:
-        check_who(record, hog, loser, record["end_ns"] > asked)
-    records = [row for row in records if row["end_ns"] > asked]
+    # The hog may be seen before the loser wants its CPU, with others as the victims.
+    tid = loser["worker"]["tid"]
+    first = next((i for i, row in enumerate(records)
+                  if any(victim["tid"] == tid for victim in row["victims"])), len(records))
+    need(first < len(records), f"task {tid} is never among the victims of {short(records[-1])}")
+    for i, record in enumerate(records):
+        check_who(record, hog, loser, i >= first)
+    records = records[first:]
     shown = check_open(records)
     waits = [victim_of(row, loser["worker"]["tid"])["wait_ns"] for row in records]
     need(all(a < b for a, b in zip(waits, waits[1:-1])),
