@@ -225,18 +225,20 @@ def oncpu_between(boot, tid, start_ns, end_ns):
 
 def switched(boot):
     begin = boot.number("switch_begin_cs") * 10 * MS
-    end = boot.number("switch_end_cs") * 10 * MS
-    hogs = longest(boot.findings("watch"), HOG)
+    hogs = [e for e in episodes(boot.findings("watch", least="warning"))
+            if e[0]["kind"] == HOG and e[0]["start_ns"] < begin]
+    need(hogs, "no non_yielding_worker before the switch")
+    hogs = hogs[-1]
     hog = hogs[-1]["culprit"]["tid"]
     tids = set(map(int, boot.values["tids"].split()))
     need(hog in tids, f"culprit is not one of the workers: {short(hogs[-1])}")
     loser = (tids - {hog}).pop()
-    staged(hogs[-1]["duration_ns"] > 3 * SECOND, "the hog was short")
     need(hogs[-1]["status"] == "closed", f"still open: {short(hogs[-1])}")
     closed = hogs[-1]["end_ns"]
-    need(begin - TICK_NS <= closed <= end + SECOND, f"closed {(closed - end) / MS:.0f} ms after the "
-         "switch")
-    payback = oncpu_between(boot, loser, end + SECOND, end + 3 * SECOND)
+    # The write itself may take seconds more, for other CPUs' sake.
+    need(begin - TICK_NS <= closed <= begin + 2 * SECOND, f"closed {(closed - begin) / MS:.0f} ms "
+         "after the switch")
+    payback = oncpu_between(boot, loser, closed + SECOND // 4, closed + 5 * SECOND // 2)
     staged(payback > 0.8, f"the former loser had {payback:.2f} of the CPU: no payback")
     later = [e[-1] for e in episodes(boot.findings("watch"))
              if e[-1]["start_ns"] >= closed]
@@ -245,7 +247,8 @@ def switched(boot):
              f"the former loser is blamed: {short(finding)}")
         involved = {victim["tid"] for victim in finding["victims"]} & tids
         need(finding["severity"] == "info" or not involved, f"after the switch: {short(finding)}")
-    return {"closed_after_switch_ms": round((closed - begin) / MS),
+    return {"write_took_s": (boot.number("switch_end_cs") * 10 * MS - begin) / SECOND,
+            "closed_after_switch_ms": round((closed - begin) / MS),
             "payback_share": round(payback, 3), "later": [short(finding) for finding in later]}
 
 

@@ -40,9 +40,10 @@ def boot_name(chosen):
 class Runner:
     """Boots on demand and keeps what they gave."""
 
-    def __init__(self, vhostwatch, settings):
-        self.vhostwatch = vhostwatch
-        self.settings = settings
+    def __init__(self, args):
+        self.vhostwatch = args.vhostwatch
+        self.settings = args.set
+        self.out = pathlib.Path(args.out).resolve()
         self.boots = {}
         self.count = 0
 
@@ -50,7 +51,7 @@ class Runner:
         """Results of the case's boot; LabError or Failed when it did not go through."""
         name = boot_name(chosen)
         if again or name not in self.boots:
-            self.boots[name] = self.run(chosen, OUT / name)
+            self.boots[name] = self.run(chosen, self.out / name)
             self.count += 1
         problems, folder = self.boots[name]
         if problems:
@@ -111,6 +112,7 @@ def parse():
     parser.add_argument("--subset", choices=("ci", "long"))
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--vhostwatch", metavar="PATH", help="the program to put into the guest")
+    parser.add_argument("--out", metavar="DIR", default=OUT, help="results; figures in DIR.json")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                         help="change a key of the scenario, to see a case fail")
     args = parser.parse_args()
@@ -120,13 +122,13 @@ def parse():
 
 
 def run_all(chosen, args):
-    boots = Runner(args.vhostwatch, args.set)
+    boots = Runner(args)
     # Cases of one boot after another, in the order in which the boots are first wanted.
     order = {name: i for i, name in reversed(list(enumerate(map(boot_name, chosen))))}
     started = time.monotonic()
     failed = 0
-    OUT.mkdir(parents=True, exist_ok=True)
-    with open(OUT.with_suffix(".json"), "w", encoding="utf-8") as out:
+    boots.out.mkdir(parents=True, exist_ok=True)
+    with open(boots.out.with_suffix(".json"), "w", encoding="utf-8") as out:
         for case in sorted(chosen, key=lambda c: order[boot_name(c)]):
             passed, text, figures = run_case(case, boots)
             failed += not passed

@@ -52,24 +52,16 @@ hog_first() {
 	result second_cs $NOW_CS
 }
 
-_starved_ms() {
-	set -- $LAB_WORKERS
-	set -- $1 $(schedstat $1 | cut -d ' ' -f 1) $2 $(schedstat $2 | cut -d ' ' -f 1)
-	# The one that has the CPU now, and what the other one had when it last had it.
-	[ "$4" = "$_last_b" ] && [ $(($2 - _a)) -ge $_want ] && return 0
-	[ "$2" = "$_last_a" ] && [ $(($4 - _b)) -ge $_want ] && return 0
-	[ "$4" = "$_last_b" ] || _a=$2
-	[ "$2" = "$_last_a" ] || _b=$4
-	_last_a=$2
-	_last_b=$4
-	return 1
+_apart() {
+	set -- "$(_run_of web01)" "$(_run_of web02)"
+	[ $(($1 - $2)) -gt "$_want" ] || [ $(($2 - $1)) -gt "$_want" ]
 }
 
-# starved_for MS: wait until one of two workers has had the CPU for so long and the other one
-# nothing, whichever they are: a load that pauses hands the CPU to the other one.
-starved_for() {
-	_want=$(($1 * 1000000)) _a=0 _b=0 _last_a='' _last_b=''
-	wait_for 40 _starved_ms
+# apart MS: wait until one of two workers has had the CPU for so much longer than the other one,
+# whichever they are: a load that pauses hands the CPU to the other one.
+apart() {
+	_want=$(($1 * 1000000))
+	wait_for 60 _apart
 }
 
 _run_of() {
