@@ -120,6 +120,49 @@ static void test_order(void **state)
 	vw_tasks_free(set);
 }
 
+struct cull {
+	struct vw_tasks *set;
+	unsigned int n;
+};
+
+static void cull(void *ctx, const struct vw_task *task)
+{
+	struct cull *c = ctx;
+
+	c->n++;
+	if (task->tid % 2)
+		vw_tasks_remove(c->set, task->tid);
+}
+
+/* The callback may remove what it is given, also the first, the last and all of it. */
+static void test_remove_while_walking(void **state)
+{
+	struct cull c = { .set = vw_tasks_new() };
+	int32_t tid;
+
+	(void)state;
+	for (tid = 1; tid <= 99; tid++) {
+		struct vw_task task = { .tid = tid };
+
+		assert_int_equal(vw_tasks_put(c.set, &task), 0);
+	}
+	vw_tasks_each(c.set, cull, &c);
+	assert_int_equal(c.n, 99);
+	assert_int_equal(vw_tasks_count(c.set), 49);
+	for (tid = 1; tid <= 99; tid++)
+		assert_int_equal(vw_tasks_get(c.set, tid) == NULL, tid % 2);
+	vw_tasks_free(c.set);
+	c = (struct cull){ .set = vw_tasks_new() };
+	for (tid = 1; tid <= 9; tid += 2) {
+		struct vw_task task = { .tid = tid };
+
+		assert_int_equal(vw_tasks_put(c.set, &task), 0);
+	}
+	vw_tasks_each(c.set, cull, &c);
+	assert_int_equal(vw_tasks_count(c.set), 0);
+	vw_tasks_free(c.set);
+}
+
 static void test_strings(void **state)
 {
 	uint64_t value = 1;
@@ -157,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_reused_tid),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_remove_while_walking),
 		cmocka_unit_test(test_strings),
 	};
 

@@ -78,7 +78,8 @@ void vw_tasks_free(struct vw_tasks *set)
 
 	if (!set)
 		return;
-	HASH_ITER(hh, set->head, entry, next) {
+	HASH_ITER(hh, set->head, entry, next)
+	{
 		HASH_DEL(set->head, entry);
 		free(entry);
 	}
@@ -154,11 +155,14 @@ void vw_tasks_each(const struct vw_tasks *set, void (*fn)(void *ctx, const struc
 {
 	/* Sorting changes the order of the list, not the set; no caller can tell. */
 	struct vw_tasks *self = (struct vw_tasks *)set;
-	struct entry *entry;
+	struct entry *entry, *next;
 
 	if (!self->sorted)
 		HASH_SRT(hh, self->head, by_tid);
 	self->sorted = true;
-	for (entry = self->head; entry; entry = entry->hh.next)
+	for (entry = self->head; entry; entry = next) {
+		/* @fn may remove the task it is given. */
+		next = entry->hh.next;
 		fn(ctx, &entry->task);
+	}
 }

@@ -71,7 +71,7 @@ const struct vw_task *vw_tasks_get(const struct vw_tasks *set, int32_t tid);
 /* Forgets @tid; nothing happens when it is absent. */
 void vw_tasks_remove(struct vw_tasks *set, int32_t tid);
 size_t vw_tasks_count(const struct vw_tasks *set);
-/* Calls @fn for each task in order of tid. */
+/* Calls @fn for each task in order of tid.  @fn may remove that task, but no other. */
 void vw_tasks_each(const struct vw_tasks *set, void (*fn)(void *ctx, const struct vw_task *task),
 		   void *ctx);
 
