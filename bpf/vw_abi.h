@@ -107,7 +107,6 @@ struct vw_abi_totals {
 /* Value of the per-CPU counters map. */
 enum vw_abi_counter {
 	VW_COUNT_RESERVE_FAILED, /* records lost, ring buffer full */
-	VW_COUNT_RECORDS,
 	VW_COUNT_BAD_WALK, /* run-queue walks given up because a value made no sense */
 	VW_COUNT_TICKS,
 	VW_COUNTERS,

@@ -133,7 +133,6 @@ static __always_inline void *vw_reserve(u32 size, u16 kind, u64 ts)
  */
 static __always_inline void vw_submit(void *record)
 {
-	vw_count(VW_COUNT_RECORDS);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 

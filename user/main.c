@@ -7,7 +7,6 @@
 
 #include "cli/options.h"
 #include "cmd/cmd.h"
-#include "sink/sink.h"
 
 static int (*const commands[VW_COMMAND_COUNT])(const struct vw_options *options) = {
 	[VW_COMMAND_WATCH] = vw_cmd_watch,
@@ -20,14 +19,6 @@ static void set_locale(void)
 	/* Names are UTF-8 whatever LANG says; under sudo and cron it often says "C". */
 	if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
 		setlocale(LC_CTYPE, "C.UTF-8");
-}
-
-static int usage_failed(enum vw_format format, const struct vw_error *error)
-{
-	fprintf(stderr, "vhostwatch: %s\n", error->message);
-	if (format == VW_FORMAT_JSON)
-		vw_sink_json_error(stdout, error);
-	return VW_EXIT_UNKNOWN;
 }
 
 /* A help text that went to a full disk was not given; a reader that left had read enough. */
@@ -49,7 +40,7 @@ int main(int argc, char **argv)
 	/* A reader that leaves shows as a write error, and our hooks are put away in order. */
 	signal(SIGPIPE, SIG_IGN);
 	if (vw_options_parse(argc, argv, &options, &error))
-		return usage_failed(format, &error);
+		return vw_cmd_fail(format, &error);
 	if (options.help) {
 		vw_options_help(stdout, &options);
 		return printed();

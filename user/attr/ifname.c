@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -19,18 +18,12 @@ int vw_ifname_by_index(int sys_fd, uint64_t index, char *ret, size_t size)
 	char path[IFNAMSIZ + sizeof("/ifindex")];
 	struct dirent *entry;
 	uint64_t value;
-	int err = -ENODEV, fd;
 	DIR *dir;
+	int fd, err = vw_fs_entries(sys_fd, NET_DIR, &dir, &fd);
 
-	fd = vw_fs_opendir(sys_fd, NET_DIR);
-	if (fd < 0)
-		return fd;
-	dir = fdopendir(fd);
-	if (!dir) {
-		err = -errno;
-		close(fd);
+	if (err)
 		return err;
-	}
+	err = -ENODEV;
 	while (err && (entry = readdir(dir))) {
 		if (!vw_ifname_is_valid(entry->d_name))
 			continue;

@@ -36,5 +36,5 @@ int vw_cmd_check(const struct vw_options *options)
 	    vw_check_line(stdout, &result.summary, result.has_worst ? &result.worst : NULL,
 			  result.workers))
 		err = vw_error_set(&e, -EIO, "io", "cannot write the verdict to stdout");
-	return err ? vw_run_fail(options, &e) : exit_of(result.summary.verdict);
+	return err ? vw_cmd_fail(options->format, &e) : exit_of(result.summary.verdict);
 }

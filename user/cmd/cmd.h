@@ -15,6 +15,9 @@ enum vw_exit {
 	VW_EXIT_UNKNOWN = 3,
 };
 
+/* One line on stderr, with JSON also the object on stdout.  Returns VW_EXIT_UNKNOWN. */
+int vw_cmd_fail(enum vw_format format, const struct vw_error *e);
+
 int vw_cmd_watch(const struct vw_options *options);
 int vw_cmd_check(const struct vw_options *options);
 int vw_cmd_doctor(const struct vw_options *options);

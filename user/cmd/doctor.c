@@ -50,5 +50,5 @@ int vw_cmd_doctor(const struct vw_options *options)
 	if (!err && shown && shown != -EPIPE)
 		err = vw_error_set(&e, shown, "io", "cannot write the report: %s",
 				   strerror(-shown));
-	return err ? vw_run_fail(options, &e) : VW_EXIT_OK;
+	return err ? vw_cmd_fail(options->format, &e) : VW_EXIT_OK;
 }

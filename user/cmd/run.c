@@ -64,14 +64,6 @@ void vw_run_config(const struct vw_options *options, struct vw_live_config *ret)
 	ret->verbose = options->verbose;
 }
 
-int vw_run_fail(const struct vw_options *options, const struct vw_error *e)
-{
-	if (options->format == VW_FORMAT_JSON)
-		vw_sink_json_error(stdout, e);
-	fprintf(stderr, "vhostwatch: %s\n", e->message);
-	return VW_EXIT_UNKNOWN;
-}
-
 /* True when @f is a finding not counted yet. */
 static bool count_once(struct run *run, const struct vw_finding *f)
 {

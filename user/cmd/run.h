@@ -27,7 +27,4 @@ int vw_run_live(const struct vw_options *options, struct vw_sink *sink, bool row
 struct vw_live_config;
 void vw_run_config(const struct vw_options *options, struct vw_live_config *ret);
 
-/* One line on stderr, with JSON also the object on stdout.  Returns VW_EXIT_UNKNOWN. */
-int vw_run_fail(const struct vw_options *options, const struct vw_error *e);
-
 #endif

@@ -29,5 +29,5 @@ int vw_cmd_watch(const struct vw_options *options)
 		err = vw_run_live(options, sink, true, &result, &e);
 		sink->ops->free(sink);
 	}
-	return err ? vw_run_fail(options, &e) : VW_EXIT_OK;
+	return err ? vw_cmd_fail(options->format, &e) : VW_EXIT_OK;
 }

@@ -171,8 +171,3 @@ void vw_sentinel_avoid(struct vw_sentinel *s, int32_t cpu, uint64_t now_ns)
 	if (self_cpu == cpu || self_cpu < 0)
 		vw_affinity_bring_here(atomic_load(&s->self));
 }
-
-uint64_t vw_sentinel_rescues(struct vw_sentinel *s)
-{
-	return s ? atomic_load(&s->rescues) : 0;
-}

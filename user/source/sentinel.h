@@ -28,7 +28,5 @@ void vw_sentinel_stop(struct vw_sentinel *s);
 void vw_sentinel_beat(struct vw_sentinel *s);
 /* @cpu is kept by a hog, as seen at @now_ns; it is avoided for 2 s from then. */
 void vw_sentinel_avoid(struct vw_sentinel *s, int32_t cpu, uint64_t now_ns);
-/* Times the reader had to be moved. */
-uint64_t vw_sentinel_rescues(struct vw_sentinel *s);
 
 #endif

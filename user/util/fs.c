@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -91,15 +90,11 @@ int vw_fs_opendir(int dirfd, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int vw_fs_each_number(int dirfd, const char *path, int (*fn)(void *ctx, int fd, int32_t number),
-		      void *ctx)
+int vw_fs_entries(int dirfd, const char *path, DIR **ret_dir, int *ret_fd)
 {
-	struct dirent *entry;
-	uint64_t number;
+	int fd = vw_fs_opendir(dirfd, path), err;
 	DIR *dir;
-	int err = 0, fd;
 
-	fd = vw_fs_opendir(dirfd, path);
 	if (fd < 0)
 		return fd;
 	dir = fdopendir(fd);
@@ -108,6 +103,21 @@ int vw_fs_each_number(int dirfd, const char *path, int (*fn)(void *ctx, int fd, 
 		close(fd);
 		return err;
 	}
+	*ret_dir = dir;
+	*ret_fd = fd;
+	return 0;
+}
+
+int vw_fs_each_number(int dirfd, const char *path, int (*fn)(void *ctx, int fd, int32_t number),
+		      void *ctx)
+{
+	struct dirent *entry;
+	uint64_t number;
+	DIR *dir;
+	int fd, err = vw_fs_entries(dirfd, path, &dir, &fd);
+
+	if (err)
+		return err;
 	while (!err) {
 		errno = 0;
 		entry = readdir(dir);

@@ -8,6 +8,7 @@
 #ifndef VW_UTIL_FS_H
 #define VW_UTIL_FS_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +32,12 @@ FILE *vw_fs_fopen(int dirfd, const char *path);
 
 /* Opens a directory for use as a @dirfd.  The descriptor, or a negative errno. */
 int vw_fs_opendir(int dirfd, const char *path);
+
+/*
+ * Opens a directory for reading its entries; the caller closes it.  @ret_fd (dirfd() of it) serves
+ * for paths below it.  0 or a negative errno.
+ */
+int vw_fs_entries(int dirfd, const char *path, DIR **ret_dir, int *ret_fd);
 
 /*
  * Calls @fn for each entry of @path whose name is a process or descriptor number (digits only, at
