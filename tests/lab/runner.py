@@ -131,9 +131,12 @@ def run(scenario, out, vhostwatch=None):
     problem = boot(scenario, info, initrd, out, mark)
     initrd.unlink()
     if problem:
-        tail = console_text(out).splitlines()[-CONSOLE_TAIL:]
+        console = console_text(out).splitlines()
+        tail = console[-CONSOLE_TAIL:]
+        # The call trace behind it may be longer than the tail.
+        panic = [row for row in console if "Kernel panic" in row][:1]
         errors = (out / "qemu.err").read_text(encoding="utf-8", errors="replace").splitlines()
-        return [problem, *(f"qemu: {row}" for row in errors[-5:]),
+        return [problem, *panic, *(f"qemu: {row}" for row in errors[-5:]),
                 f"last {len(tail)} console lines:", *tail]
     folder = unpack_results(out)
     facts = {"package_version": info["version"], "wall_s": round(time.monotonic() - started, 1),
