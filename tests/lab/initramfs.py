@@ -11,6 +11,7 @@ import stat
 import subprocess
 import tempfile
 
+import emulator
 import kernels
 from kernels import LabError
 
@@ -208,6 +209,9 @@ def load_command(load):
 
 def settings(scenario, mark):
     rows = [f"LAB_MARK={mark}", f"LAB_LOADS={len(scenario['load'])}"]
+    if not scenario["icount"]:  # there guest time is not the host's
+        rows.append(f"LAB_ALIVE_S={max(1, scenario['timeout_s'] - emulator.ALIVE_S)}")
+        rows.append(f"LAB_ALIVE='{emulator.ALIVE}'")
     for i, load in enumerate(scenario["load"], 1):
         rows.append(f"LAB_READY_{i}={load['count']}")
         rows.append(f"lab_load_{i}() {{ exec {load_command(load)}; }}")

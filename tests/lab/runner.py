@@ -8,6 +8,7 @@ import subprocess
 import tarfile
 import time
 
+import emulator
 import initramfs
 import kernels
 import results
@@ -17,6 +18,10 @@ CONSOLE_TAIL = 40
 POLL_S = 0.1
 # After the end mark everything is on the host; a reboot that takes longer is of no interest.
 REBOOT_GRACE_S = 10
+
+
+class StoodStill(Exception):
+    """The emulator lost the guest's timers."""
 
 
 def kernel_command_line(scenario):
@@ -36,6 +41,7 @@ def qemu_command(scenario, vmlinuz, initrd, out):
     return ["qemu-system-x86_64", *accel, "-smp", str(scenario["cpus"]), "-m",
             scenario["memory"], "-cpu", "max", "-nodefaults", "-nic", "none", "-display", "none",
             "-no-reboot", "-serial", f"file:{out}/console.log",
+            "-monitor", f"unix:{emulator.monitor_path(out)},server=on,wait=off",
             "-device", "virtio-serial-pci", "-chardev", f"file,id=lab,path={out}/results.tar",
             "-device", "virtserialport,chardev=lab,name=lab",
             "-kernel", str(vmlinuz), "-initrd", str(initrd),
@@ -66,11 +72,16 @@ def wait_for_end(process, out, mark, timeout_s):
         if ended:
             return f"QEMU ended with {process.returncode} before the script's end mark"
         time.sleep(POLL_S)
-    return f"no end mark within {timeout_s} s"
+    looks = emulator.look(emulator.monitor_path(out))
+    if emulator.stood_still(looks, console_text(out)):
+        raise StoodStill
+    cpus = ", ".join(f"{state} at {address}" for state, address in looks[-1]) or "unknown"
+    return f"no end mark within {timeout_s} s; CPUs: {cpus}"
 
 
-def boot(scenario, info, initrd, out, mark):
-    command = qemu_command(scenario, info["vmlinuz"], initrd, out)
+def boot_once(command, out, mark, timeout_s):
+    for name in ("console.log", "results.tar"):
+        (out / name).unlink(missing_ok=True)
     with open(out / "qemu.err", "wb") as errors:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=errors,
@@ -78,9 +89,22 @@ def boot(scenario, info, initrd, out, mark):
         except FileNotFoundError as err:
             raise LabError("qemu-system-x86_64 is not installed") from err
         try:
-            return wait_for_end(process, out, mark, scenario["timeout_s"])
+            return wait_for_end(process, out, mark, timeout_s)
         finally:
             stop(process)
+            emulator.monitor_path(out).unlink(missing_ok=True)
+
+
+def boot(scenario, info, initrd, out, mark):
+    """None, or the problem.  A guest that stood still is booted once more, and that is said."""
+    command = qemu_command(scenario, info["vmlinuz"], initrd, out)
+    for again in (False, True):
+        try:
+            return boot_once(command, out, mark, scenario["timeout_s"])
+        except StoodStill:
+            print(f"{scenario['id']}: all CPUs halted and no timer came: "
+                  f"{'twice' if again else 'booted again'}")
+    return "the guest stood still twice"
 
 
 def unpack_results(out):
@@ -121,8 +145,7 @@ def find_vhostwatch(scenario, given):
 def run(scenario, out, vhostwatch=None):
     """Problems found (empty: passed). Writes out/results.json when the guest reached its end."""
     out.mkdir(parents=True, exist_ok=True)
-    for name in ("console.log", "results.tar", "results.json"):
-        (out / name).unlink(missing_ok=True)
+    (out / "results.json").unlink(missing_ok=True)
     info = kernels.require_info(scenario["kernel"])
     mark = secrets.token_hex(8)
     program = find_vhostwatch(scenario, vhostwatch)

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
+import emulator  # noqa: E402
 import initramfs  # noqa: E402
 import kernels  # noqa: E402
 import results  # noqa: E402
@@ -86,6 +87,16 @@ class Offline(unittest.TestCase):
         self.assertRegex(text, r"-rwxr-xr-x .* 5 .* a/b/file")
         self.assertRegex(text, r"crw------- .* 5, +1 .* dev/console")
 
+    def test_standing_still(self):
+        halted, runs = ("halted", "ffff"), ("runs", "ffff")
+        for looks, console, want in (
+                ([[halted, halted]] * 5, "lab: step idle", True),
+                ([[halted, halted]] * 5, f"lab: step idle\n{emulator.ALIVE}\n", False),
+                ([[halted, halted]] * 4 + [[halted, runs]], "", False),
+                ([[halted]] * 4 + [[]], "", False), ([], "", False)):
+            with self.subTest(looks=looks, console=console):
+                self.assertEqual(emulator.stood_still(looks, console), want)
+
     def test_only_warnings_are_kept(self):
         self.assertEqual(results.warnings_of("<4>[ 1] a\n<6>[ 2] b\n<12>[ 3] c\n<30>[ 4] d\n"),
                          ["[ 1] a", "[ 3] c"])
@@ -118,8 +129,13 @@ class Boot(unittest.TestCase):
 
     def test_hang(self):
         text = self.problems(script="step loop sh -c 'while :; do :; done'", timeout_s=12)
-        self.assertIn("no end mark within 12 s", text)
+        self.assertIn("no end mark within 12 s; CPUs: runs at ", text)
         self.assertIn("lab: step loop", text)
+
+    def test_asleep_for_ever(self):
+        text = self.problems(script="step sleep sleep 1000", timeout_s=12)
+        self.assertIn("no end mark within 12 s; CPUs: halted at ", text)
+        self.assertIn(emulator.ALIVE, text)
 
     def test_condition_that_never_holds(self):
         self.assertEqual(self.problems(script="wait_for 1 false"), "not within 1 s: false")
