@@ -93,11 +93,29 @@ static inline void watch(struct env *env, int32_t tid)
 	assert_int_equal(vw_procfs_watch(env->src, &task), 0);
 }
 
+/* Two tasks, both watched. */
+static inline void pair(struct env *env, const struct fixture_task *a, const struct fixture_task *b)
+{
+	put(env, a);
+	put(env, b);
+	watch(env, a->tid);
+	watch(env, b->tid);
+}
+
 /* Ran for the whole step without a switch. */
 static inline void run(struct env *env, struct fixture_task *task)
 {
 	task->run_ns += STEP;
 	put(env, task);
+}
+
+/* @looks looks, and @task runs for a step after each. */
+static inline void hold(struct env *env, struct fixture_task *task, int looks)
+{
+	while (looks--) {
+		look(env);
+		run(env, task);
+	}
 }
 
 static inline const struct vw_obs_stint *stint(const struct env *env)

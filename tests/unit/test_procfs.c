@@ -18,10 +18,7 @@ static void test_starved_worker(void **state)
 	struct fixture_task hog = worker(158), loser = worker(159);
 	const struct vw_obs_stint *seen;
 
-	put(env, &hog);
-	put(env, &loser);
-	watch(env, 158);
-	watch(env, 159);
+	pair(env, &hog, &loser);
 	look(env);
 	run(env, &hog);
 	look(env);
@@ -78,10 +75,7 @@ static void test_fair_sharing(void **state)
 	struct fixture_task a = worker(158), b = worker(159);
 	int i;
 
-	put(env, &a);
-	put(env, &b);
-	watch(env, 158);
-	watch(env, 159);
+	pair(env, &a, &b);
 	for (i = 0; i < 20; i++) {
 		look(env);
 		assert_int_equal(env->n, 0);
@@ -122,10 +116,7 @@ static void test_sleeping_is_no_wait(void **state)
 	int i;
 
 	sleeper.state = 'S';
-	put(env, &hog);
-	put(env, &sleeper);
-	watch(env, 158);
-	watch(env, 159);
+	pair(env, &hog, &sleeper);
 	for (i = 0; i < 20; i++) {
 		look(env);
 		assert_int_equal(env->n, 0);
@@ -141,10 +132,7 @@ static void test_other_cpu(void **state)
 	int i;
 
 	hog.cpu = 2;
-	put(env, &hog);
-	put(env, &loser);
-	watch(env, 158);
-	watch(env, 159);
+	pair(env, &hog, &loser);
 	for (i = 0; i < 7; i++) {
 		look(env);
 		assert_int_equal(env->n, i < 6 ? 0 : 2);
@@ -269,10 +257,7 @@ static void test_moved_hog(void **state)
 	int i;
 
 	hog.cpu = 2;
-	put(env, &hog);
-	put(env, &loser);
-	watch(env, 158);
-	watch(env, 159);
+	pair(env, &hog, &loser);
 	for (i = 0; i < 6; i++) {
 		if (i == 3)
 			hog.cpu = 1;
@@ -292,10 +277,7 @@ static void test_moved_waiter(void **state)
 	int i;
 
 	loser.cpu = 3;
-	put(env, &hog);
-	put(env, &loser);
-	watch(env, 158);
-	watch(env, 159);
+	pair(env, &hog, &loser);
 	for (i = 0; i < 4; i++) {
 		look(env);
 		run(env, &hog);
@@ -312,16 +294,9 @@ static void test_waiter_leaves(void **state)
 {
 	struct env *env = *state;
 	struct fixture_task hog = worker(158), loser = worker(159);
-	int i;
 
-	put(env, &hog);
-	put(env, &loser);
-	watch(env, 158);
-	watch(env, 159);
-	for (i = 0; i < 4; i++) {
-		look(env);
-		run(env, &hog);
-	}
+	pair(env, &hog, &loser);
+	hold(env, &hog, 4);
 	assert_int_equal(stint(env)->n_waiters, 1);
 	fixture_remove(&env->f, "proc/159");
 	look(env);

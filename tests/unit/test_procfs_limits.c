@@ -20,16 +20,9 @@ static void test_reused_tid(void **state)
 				      .run_ns = 100 * SEC, .slices = 3, .voluntary = 3,
 				      .start_ticks = 99000 };
 	size_t i;
-	int n;
 
-	put(env, &hog);
-	put(env, &loser);
-	watch(env, 158);
-	watch(env, 159);
-	for (n = 0; n < 4; n++) {
-		look(env);
-		run(env, &hog);
-	}
+	pair(env, &hog, &loser);
+	hold(env, &hog, 4);
 	assert_int_equal(stint(env)->tid, 158);
 	fixture_remove(&env->f, "proc/158");
 	put(env, &shell);
@@ -53,16 +46,9 @@ static void test_reused_and_watched(void **state)
 	struct env *env = *state;
 	struct fixture_task hog = worker(158), loser = worker(159);
 	size_t i;
-	int n;
 
-	put(env, &hog);
-	put(env, &loser);
-	watch(env, 158);
-	watch(env, 159);
-	for (n = 0; n < 4; n++) {
-		look(env);
-		run(env, &hog);
-	}
+	pair(env, &hog, &loser);
+	hold(env, &hog, 4);
 	assert_int_equal(stint(env)->tid, 158);
 	hog.start_ticks = 99000;
 	put(env, &hog);
@@ -78,16 +64,9 @@ static void test_all_exit(void **state)
 {
 	struct env *env = *state;
 	struct fixture_task hog = worker(158), loser = worker(159);
-	int n;
 
-	put(env, &hog);
-	put(env, &loser);
-	watch(env, 159);
-	watch(env, 158);
-	for (n = 0; n < 4; n++) {
-		look(env);
-		run(env, &hog);
-	}
+	pair(env, &loser, &hog); /* in this order: the loser is looked at first */
+	hold(env, &hog, 4);
 	fixture_remove(&env->f, "proc/158");
 	fixture_remove(&env->f, "proc/159");
 	look(env);
@@ -107,10 +86,7 @@ static void test_no_schedstat(void **state)
 	int i;
 
 	hog.run_ns = hog.slices = loser.run_ns = loser.slices = 0;
-	put(env, &hog);
-	put(env, &loser);
-	watch(env, 158);
-	watch(env, 159);
+	pair(env, &hog, &loser);
 	for (i = 0; i < 20; i++) {
 		look(env);
 		assert_int_equal(env->n, 0);
@@ -138,10 +114,7 @@ static void test_many_waiters(void **state)
 	loser = worker(200);
 	loser.slices++;
 	put(env, &loser);
-	for (i = 0; i < 4; i++) {
-		look(env);
-		run(env, &hog);
-	}
+	hold(env, &hog, 4);
 	seen = stint(env);
 	assert_int_equal(count(env, VW_OBS_STINT), 1);
 	assert_int_equal(seen->n_waiters, VW_MAX_VICTIMS);
@@ -160,10 +133,7 @@ static void test_config(void **state)
 
 	vw_procfs_free(env->src);
 	env->src = vw_procfs_new(env->attr, &config);
-	put(env, &hog);
-	put(env, &loser);
-	watch(env, 158);
-	watch(env, 159);
+	pair(env, &hog, &loser);
 	for (i = 0; i <= 20; i++) {
 		look(env);
 		assert_int_equal(stint(env) != NULL, i == 20);
@@ -182,10 +152,7 @@ static void test_few_samples(void **state)
 
 	vw_procfs_free(env->src);
 	env->src = vw_procfs_new(env->attr, &config);
-	put(env, &hog);
-	put(env, &loser);
-	watch(env, 158);
-	watch(env, 159);
+	pair(env, &hog, &loser);
 	for (i = 0; i < 4; i++) {
 		look(env);
 		assert_int_equal(stint(env) != NULL, i == 3);
