@@ -126,6 +126,16 @@ where_is() {
 	done >"$2" 2>&1
 }
 
+# _look_until STEP CONDITION: look every STEP seconds until it holds, or 4 s after _from.
+_look_until() {
+	until eval "$2"; do
+		now_cs
+		[ $((NOW_CS - _from)) -lt 400 ] || break
+		sleep "$1" # between two looks
+	done
+	now_cs
+}
+
 # ends NAME SIGNAL LEFT: until the process is gone with all its threads, and until no more than
 # LEFT programs of ours are held; 4 s for each, so that a late end has a figure, too. And whether
 # what is left still runs.
@@ -134,24 +144,15 @@ ends() {
 	now_cs
 	_from=$NOW_CS
 	kill "-$2" "$_pid"
-	until gone "$_pid"; do
-		now_cs
-		[ $((NOW_CS - _from)) -lt 400 ] || break
-		sleep 0.02 # between two looks
-	done
-	now_cs
+	_look_until 0.02 'gone "$_pid"'
 	result "$1_gone_cs" $((NOW_CS - _from))
 	if gone "$_pid"; then
 		step_wait "$1"
 	else
 		where_is "$_pid" "/results/$1.stuck"
 	fi
-	until [ "$(programs)" -le "$3" ]; do
-		now_cs
-		[ $((NOW_CS - _from)) -lt 400 ] || break
-		sleep 0.05 # between two looks
-	done
-	now_cs
+	_left=$3
+	_look_until 0.05 '[ "$(programs)" -le "$_left" ]'
 	result "$1_hooks_cs" $((NOW_CS - _from))
 	result "$1_programs_left" "$(programs)"
 	result "$1_processes_left" "$(pidof vhostwatch | wc -w)"
