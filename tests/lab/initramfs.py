@@ -209,7 +209,7 @@ def load_command(load):
 
 def settings(scenario, mark):
     rows = [f"LAB_MARK={mark}", f"LAB_LOADS={len(scenario['load'])}"]
-    if not scenario["icount"]:  # there guest time is not the host's
+    if emulator.says_alive(scenario):
         rows.append(f"LAB_ALIVE_S={max(1, scenario['timeout_s'] - emulator.ALIVE_S)}")
         rows.append(f"LAB_ALIVE='{emulator.ALIVE}'")
     for i, load in enumerate(scenario["load"], 1):

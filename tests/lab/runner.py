@@ -5,6 +5,7 @@ import pathlib
 import secrets
 import shutil
 import subprocess
+import sys
 import tarfile
 import time
 
@@ -59,8 +60,9 @@ def stop(process):
     process.wait()
 
 
-def wait_for_end(process, out, mark, timeout_s):
+def wait_for_end(process, out, mark, scenario):
     """None when the guest reached its end mark, else why not."""
+    timeout_s = scenario["timeout_s"]
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         ended = process.poll() is not None
@@ -73,13 +75,13 @@ def wait_for_end(process, out, mark, timeout_s):
             return f"QEMU ended with {process.returncode} before the script's end mark"
         time.sleep(POLL_S)
     looks = emulator.look(emulator.monitor_path(out))
-    if emulator.stood_still(looks, console_text(out)):
+    if emulator.says_alive(scenario) and emulator.stood_still(looks, console_text(out)):
         raise StoodStill
     cpus = ", ".join(f"{state} at {address}" for state, address in looks[-1]) or "unknown"
     return f"no end mark within {timeout_s} s; CPUs: {cpus}"
 
 
-def boot_once(command, out, mark, timeout_s):
+def boot_once(command, out, mark, scenario):
     for name in ("console.log", "results.tar"):
         (out / name).unlink(missing_ok=True)
     with open(out / "qemu.err", "wb") as errors:
@@ -89,21 +91,24 @@ def boot_once(command, out, mark, timeout_s):
         except FileNotFoundError as err:
             raise LabError("qemu-system-x86_64 is not installed") from err
         try:
-            return wait_for_end(process, out, mark, timeout_s)
+            return wait_for_end(process, out, mark, scenario)
         finally:
             stop(process)
             emulator.monitor_path(out).unlink(missing_ok=True)
 
 
 def boot(scenario, info, initrd, out, mark):
-    """None, or the problem.  A guest that stood still is booted once more, and that is said."""
+    """None, or the problem.  A guest that stood still is booted once more.
+
+    That is said on stderr, for callers keep what the runner prints in a log.
+    """
     command = qemu_command(scenario, info["vmlinuz"], initrd, out)
     for again in (False, True):
         try:
-            return boot_once(command, out, mark, scenario["timeout_s"])
+            return boot_once(command, out, mark, scenario)
         except StoodStill:
             print(f"{scenario['id']}: all CPUs halted and no timer came: "
-                  f"{'twice' if again else 'booted again'}")
+                  f"{'twice' if again else 'booted again'}", file=sys.stderr)
     return "the guest stood still twice"
 
 
