@@ -23,21 +23,22 @@ MAKEFLAGS += --no-print-directory
 endif
 
 ARCH := $(shell uname -m | sed -e 's/x86_64/x86/' -e 's/aarch64/arm64/')
-LIBS := libbpf jansson libcap ncursesw
+LIBS := libbpf jansson libcap ncursesw sqlite3 zlib
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Wmissing-field-initializers -Wmissing-prototypes -Wstrict-prototypes \
 	-Wshadow -Wundef -Wno-unused-parameter
 CPPFLAGS += -D_GNU_SOURCE -DVW_VERSION='"$(VERSION)"' -Iuser -Ibpf -I$(O)/skel
 BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
 	-Wno-missing-declarations -Ibpf -Ivmlinux -idirafter /usr/include/$(shell $(CC) -print-multiarch)
-LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null) -lelf -lz -lpthread
+LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null) -lelf -lpthread
 LDLIBS_STATIC := $(shell $(PKG_CONFIG) --static --libs $(LIBS) 2>/dev/null) -lelf -lz -lpthread
 
 SRCS := $(filter-out user/main.c,$(wildcard user/*/*.c))
 OBJS := $(SRCS:user/%.c=$(O)/user/%.o)
 # What needs no libbpf and no skeleton; the pure part that unit tests link.
 CORE_SRCS := $(wildcard user/util/*.c user/model/*.c user/detect/*.c user/attr/*.c user/sink/*.c \
-	user/cli/*.c) user/source/procfs.c user/load/plan.c user/load/tif.c
+	user/record/*.c user/cli/*.c) $(filter-out user/source/live.c,$(wildcard user/source/*.c)) \
+	user/load/plan.c user/load/tif.c
 CORE_OBJS := $(patsubst user/%.c,$(O)/user/%.o,$(wildcard $(CORE_SRCS)))
 BPF_SRCS := $(wildcard bpf/*.bpf.c)
 BPF_OBJS := $(BPF_SRCS:bpf/%.c=$(O)/bpf/%.o)

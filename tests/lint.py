@@ -187,6 +187,10 @@ class Lint:
             self.bad(name, f"includes {header}; only the screen may")
         if header.startswith("jansson") and module not in {"attr", "sink", "record"}:
             self.bad(name, f"includes {header}; only attr and sinks may")
+        if header == "sqlite3.h" and module != "record":
+            self.bad(name, f"includes {header}; only record may")
+        if header == "zlib.h" and name != "user/source/input.c":
+            self.bad(name, f"includes {header}; only source/input.c may")
         target = header.split("/")[0] if "/" in header else None
         if header.startswith("../") or header.startswith("user/"):
             self.bad(name, f"includes {header}; includes are relative to user/")
@@ -350,6 +354,8 @@ def plants():
         ("user/cmd/skel.c", ours + '#include "core.skel.h"\n', "includes core.skel.h"),
         ("user/source/x.c", ours + "#include <bpf/libbpf.h>\n", "includes bpf/libbpf.h"),
         ("user/sink/curses.c", ours + "#include <curses.h>\n", "includes curses.h"),
+        ("user/cmd/sqlite.c", ours + "#include <sqlite3.h>\n", "includes sqlite3.h"),
+        ("user/source/zip.c", ours + "#include <zlib.h>\n", "includes zlib.h"),
         ("user/cmd/jansson.c", ours + "#include <jansson.h>\n", "includes jansson.h"),
         ("user/extra/a.c", ours, "user/extra/ has no place"),
         ("user/detect/clock.c", ours + "#include <time.h>\nlong vw_clock(void);\n"

@@ -6,7 +6,8 @@ set -eu
 
 build="make:make clang:clang llvm-strip:llvm bpftool:bpftool gcc:gcc ar:binutils pkg-config:pkg-config \
 	pc/libbpf:libbpf-dev pc/libelf:libelf-dev pc/zlib:zlib1g-dev pc/jansson:libjansson-dev \
-	pc/libcap:libcap-dev pc/ncursesw:libncurses-dev inc/uthash.h:uthash-dev"
+	pc/libcap:libcap-dev pc/ncursesw:libncurses-dev inc/uthash.h:uthash-dev \
+	pc/sqlite3:libsqlite3-dev"
 check="shellcheck:shellcheck git:git setpriv:util-linux pc/cmocka:libcmocka-dev ctags:universal-ctags clang-format:clang-format python3:python3 \
 	tmux:tmux scdoc:scdoc gzip:gzip"
 lab="qemu-system-x86_64:qemu-system-x86 busybox:busybox-static cpio:cpio pahole:dwarves bc:bc \

@@ -361,7 +361,7 @@ static void test_names(void **state)
 		for (k = 0; k < i; k++)
 			assert_string_not_equal(vw_kind_name(i), vw_kind_name(k));
 	}
-	for (i = 0; i <= VW_CAUSE_SATURATED; i++)
+	for (i = 0; i < VW_CAUSE_COUNT; i++)
 		assert_non_null(vw_cause_name(i));
 	assert_null(vw_kind_name(VW_KIND_COUNT));
 	assert_null(vw_cause_name(1000));

@@ -47,7 +47,7 @@ static struct vw_plan make(const struct vw_features *f, enum vw_plan_level level
 		for (k = 0; k < i; k++)
 			assert_string_not_equal(p.hooks[k].name, h->name);
 	}
-	assert_int_equal(p.n_detectors, VW_KIND_COUNT);
+	assert_int_equal(p.n_detectors, VW_BUSY_WORKER + 1);
 	for (i = 0; i < p.n_detectors; i++)
 		assert_int_equal(p.detectors[i].state == VW_DETECTOR_FULL,
 				 !p.detectors[i].reason[0]);

@@ -16,7 +16,8 @@ typedef void (*vw_emit_fn)(void *ctx, const struct vw_finding *finding);
 
 struct vw_detect_config {
 	uint64_t threshold_ns; /* T of docs/FORMATS, default 10 ms */
-	uint64_t tick_ns; /* period of the clock that makes the looks */
+	/* period of the clock that makes the looks; 0: all is seen, not looked at */
+	uint64_t tick_ns;
 	uint64_t stale_ns; /* an open finding unseen for so long is closed where last seen */
 	struct vw_host host; /* remedies must be true on it */
 };
@@ -31,6 +32,8 @@ int vw_detect_feed(struct vw_detect *set, const struct vw_obs *obs);
 void vw_detect_tick(struct vw_detect *set, uint64_t ts_ns);
 /* The run ends: emits the last state of what is open (still open). */
 void vw_detect_finish(struct vw_detect *set, uint64_t ts_ns);
+/* Samples that no counter can have given (backwards, more than the window): they were discarded. */
+uint64_t vw_detect_invalid_samples(const struct vw_detect *set);
 void vw_detect_destroy(struct vw_detect *set);
 
 #endif

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who keeps a CPU that another task should have: non_yielding_worker, starved_task (a) and (b),
+ * busy_worker.  Works on stints (model/obs.h).  At most one finding is open per CPU.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "detect/debt.h"
-#include "detect/hog.h"
+#include "detect/detector.h"
 #include "detect/text.h"
 #include "model/looks.h"
 
@@ -19,11 +23,9 @@ struct slot {
 	struct vw_finding finding;
 };
 
-struct vw_hog {
-	struct vw_detect_config config;
-	const struct vw_tasks *tasks;
-	vw_emit_fn emit;
-	void *ctx;
+struct hog {
+	struct vw_detect_env *env;
+	uint64_t threshold_ns;
 	uint32_t pending_looks, stint_looks;
 	struct vw_debts debts;
 	unsigned int n_slots;
@@ -38,31 +40,31 @@ struct verdict {
 	uint64_t duration_ns;
 };
 
-struct vw_hog *vw_hog_create(const struct vw_detect_config *config, const struct vw_tasks *tasks,
-			     vw_emit_fn emit, void *ctx)
+static void *create(struct vw_detect_env *env)
 {
-	struct vw_hog *hog = calloc(1, sizeof(*hog));
+	const struct vw_detect_config *config = &env->config;
+	struct hog *hog = calloc(1, sizeof(*hog));
 
 	if (!hog)
 		return NULL;
-	hog->config = *config;
-	hog->tasks = tasks;
-	hog->emit = emit;
-	hog->ctx = ctx;
+	hog->env = env;
+	hog->threshold_ns = config->threshold_ns;
 	hog->pending_looks = vw_looks_for(config->threshold_ns, config->tick_ns);
 	hog->stint_looks = vw_looks_for(2 * config->threshold_ns, config->tick_ns);
 	return hog;
 }
 
-void vw_hog_destroy(struct vw_hog *hog)
+static void destroy(void *detector)
 {
+	struct hog *hog = detector;
+
 	if (!hog)
 		return;
 	free(hog->slots);
 	free(hog);
 }
 
-static struct slot *slot_of(struct vw_hog *hog, int32_t cpu)
+static struct slot *slot_of(struct hog *hog, int32_t cpu)
 {
 	if (cpu < 0 || cpu >= MAX_CPUS)
 		return NULL;
@@ -77,13 +79,6 @@ static struct slot *slot_of(struct vw_hog *hog, int32_t cpu)
 		hog->n_slots = n;
 	}
 	return &hog->slots[cpu];
-}
-
-static bool is_watched(const struct vw_hog *hog, int32_t tid)
-{
-	const struct vw_task *task = vw_tasks_get(hog->tasks, tid);
-
-	return task && task->watched;
 }
 
 /*
@@ -104,7 +99,7 @@ static uint64_t owed_wait(const struct vw_waiter *w)
  * scheduler should have ended.  A light task rightly waits longer behind a heavy one, in the ratio
  * of their weights.
  */
-static uint64_t unfair_wait(const struct vw_hog *hog, const struct vw_obs_stint *s, uint64_t ts)
+static uint64_t unfair_wait(const struct hog *hog, const struct vw_obs_stint *s, uint64_t ts)
 {
 	uint64_t worst = 0, limit;
 	unsigned int i;
@@ -112,7 +107,7 @@ static uint64_t unfair_wait(const struct vw_hog *hog, const struct vw_obs_stint 
 	for (i = 0; i < s->n_waiters; i++) {
 		const struct vw_waiter *w = &s->waiters[i];
 
-		limit = 2 * hog->config.threshold_ns;
+		limit = 2 * hog->threshold_ns;
 		if (s->weight && w->weight && w->weight < s->weight)
 			limit = limit * s->weight / w->weight;
 		if (w->throttled || owed_wait(w) < limit || w->wait_ns <= worst)
@@ -147,14 +142,14 @@ static enum vw_cause cause_without_request(const struct vw_obs_stint *s)
 	}
 }
 
-static struct verdict judge(const struct vw_hog *hog, const struct vw_obs_stint *s, uint64_t ts)
+static struct verdict judge(const struct hog *hog, const struct vw_obs_stint *s, uint64_t ts)
 {
 	struct verdict v = { 0 };
-	bool watched = is_watched(hog, s->tid);
+	bool watched = vw_detect_watched(hog->env, s->tid);
 	uint64_t wait;
 
 	/* Who is not watched is given 2 T, as a warning is (docs/FORMATS). */
-	if (s->pending_ns >= (watched ? 1 : 2) * hog->config.threshold_ns &&
+	if (s->pending_ns >= (watched ? 1 : 2) * hog->threshold_ns &&
 	    s->pending_ticks >= (watched ? hog->pending_looks : hog->stint_looks) &&
 	    anyone_waits(s)) {
 		v.any = true;
@@ -167,7 +162,7 @@ static struct verdict judge(const struct vw_hog *hog, const struct vw_obs_stint 
 		return v;
 	}
 	/* A real-time task is meant to be served first; who was asked may be on its way. */
-	if (!s->rt && s->resched != VW_RESCHED_FULL && s->oncpu_ns > 2 * hog->config.threshold_ns &&
+	if (!s->rt && s->resched != VW_RESCHED_FULL && s->oncpu_ns > 2 * hog->threshold_ns &&
 	    s->ticks >= hog->stint_looks) {
 		wait = unfair_wait(hog, s, ts);
 		if (wait) {
@@ -187,60 +182,26 @@ static struct verdict judge(const struct vw_hog *hog, const struct vw_obs_stint 
 	return v;
 }
 
-static enum vw_severity severity_of(const struct vw_hog *hog, enum vw_kind kind,
-				    uint64_t duration_ns)
+static enum vw_severity severity_of(const struct hog *hog, enum vw_kind kind, uint64_t duration_ns)
 {
-	uint64_t critical = hog->config.threshold_ns * (kind == VW_STARVED_TASK ? 20 : 10);
+	uint64_t critical = hog->threshold_ns * (kind == VW_STARVED_TASK ? 20 : 10);
 
 	if (kind == VW_BUSY_WORKER)
 		return VW_INFO;
 	return duration_ns >= critical ? VW_CRITICAL : VW_WARNING;
 }
 
-static void fill_task(const struct vw_hog *hog, int32_t tid, uint64_t start_ns, struct vw_task *dst)
+static void add_victim(const struct hog *hog, struct vw_finding *f, const struct vw_waiter *w)
 {
-	const struct vw_task *known = vw_tasks_get(hog->tasks, tid);
+	const struct vw_victim *known = vw_finding_victim(f, w->tid);
+	struct vw_task task;
 
-	if (known) {
-		*dst = *known;
-		return;
-	}
-	memset(dst, 0, sizeof(*dst));
-	dst->tid = tid;
-	dst->start_ns = start_ns;
-}
-
-static void add_victim(const struct vw_hog *hog, struct vw_finding *f, const struct vw_waiter *w)
-{
-	struct vw_victim v;
-	unsigned int i;
-
-	for (i = 0; i < f->n_victims && f->victims[i].task.tid != w->tid; i++)
-		;
-	if (i == f->n_victims) {
-		/* Of more than fit, those that waited longest stay. */
-		if (i == VW_MAX_VICTIMS && w->wait_ns <= f->victims[--i].wait_ns)
-			return;
-		f->n_victims = i + 1;
-		memset(&f->victims[i], 0, sizeof(f->victims[i]));
-	}
-	fill_task(hog, w->tid, w->start_ns, &f->victims[i].task);
+	vw_detect_task(hog->env, w->tid, w->start_ns, &task);
 	/* A shorter wait than at the last look is another one: it ran in between. */
-	if (w->wait_ns < f->victims[i].wait_last_ns)
-		f->victims[i].wait_total_ns += w->wait_ns;
-	else
-		f->victims[i].wait_total_ns += w->wait_ns - f->victims[i].wait_last_ns;
-	f->victims[i].wait_last_ns = w->wait_ns;
-	if (w->wait_ns > f->victims[i].wait_ns)
-		f->victims[i].wait_ns = w->wait_ns;
-	for (; i && f->victims[i].wait_ns > f->victims[i - 1].wait_ns; i--) {
-		v = f->victims[i];
-		f->victims[i] = f->victims[i - 1];
-		f->victims[i - 1] = v;
-	}
+	vw_finding_add_victim(f, &task, w->wait_ns, known && w->wait_ns >= known->wait_last_ns);
 }
 
-static void update(const struct vw_hog *hog, struct slot *slot, const struct vw_obs_stint *s,
+static void update(const struct hog *hog, struct slot *slot, const struct vw_obs_stint *s,
 		   uint64_t ts)
 {
 	struct vw_finding *f = &slot->finding;
@@ -250,7 +211,7 @@ static void update(const struct vw_hog *hog, struct slot *slot, const struct vw_
 	f->end_ns = ts;
 	f->duration_ns = ts - f->start_ns;
 	f->severity = severity_of(hog, f->kind, f->duration_ns);
-	fill_task(hog, s->tid, s->start_ns, &f->culprit);
+	vw_detect_task(hog->env, s->tid, s->start_ns, &f->culprit);
 	/* A group without quota could not run anyway. */
 	for (i = 0; i < s->n_waiters; i++)
 		if (!s->waiters[i].throttled)
@@ -271,7 +232,7 @@ static void update(const struct vw_hog *hog, struct slot *slot, const struct vw_
 	}
 }
 
-static void open_slot(const struct vw_hog *hog, struct slot *slot, const struct vw_obs *obs,
+static void open_slot(const struct hog *hog, struct slot *slot, const struct vw_obs *obs,
 		      const struct verdict *v)
 {
 	const struct vw_obs_stint *s = &obs->stint;
@@ -280,27 +241,21 @@ static void open_slot(const struct vw_hog *hog, struct slot *slot, const struct 
 	memset(slot, 0, sizeof(*slot));
 	slot->open = true;
 	slot->culprit_start_ns = s->start_ns;
-	f->kind = v->kind;
+	vw_finding_init(f, v->kind, obs->ts_ns > v->duration_ns ? obs->ts_ns - v->duration_ns : 0,
+			s->cpu);
 	f->cause = v->cause;
-	f->status = VW_OPEN;
-	f->cpu = s->cpu;
 	f->has_culprit = s->tid > 0;
-	f->start_ns = obs->ts_ns > v->duration_ns ? obs->ts_ns - v->duration_ns : 0;
-	f->evidence.count = 1;
-	f->evidence.resched_pending_ns = VW_UNKNOWN;
-	f->evidence.nr_running = VW_UNKNOWN;
-	f->printed_after_ns = VW_UNKNOWN;
 }
 
-static void emit(struct vw_hog *hog, struct slot *slot)
+static void emit(struct hog *hog, struct slot *slot)
 {
-	vw_text_finding(&slot->finding, &hog->config.host);
+	vw_text_finding(&slot->finding, &hog->env->config.host);
 	slot->told_ns = slot->finding.end_ns;
-	hog->emit(hog->ctx, &slot->finding);
+	hog->env->emit(hog->env->ctx, &slot->finding);
 }
 
 /* The finding ends at the time it was last seen to last. */
-static void close_slot(struct vw_hog *hog, struct slot *slot)
+static void close_slot(struct hog *hog, struct slot *slot)
 {
 	struct vw_finding *f = &slot->finding;
 	unsigned int i;
@@ -319,7 +274,7 @@ static bool same_stint(const struct slot *slot, const struct vw_obs_stint *s)
 	       (!slot->culprit_start_ns || !s->start_ns || slot->culprit_start_ns == s->start_ns);
 }
 
-static int feed_stint(struct vw_hog *hog, const struct vw_obs *obs)
+static int feed_stint(struct hog *hog, const struct vw_obs *obs)
 {
 	const struct vw_obs_stint *s = &obs->stint;
 	struct slot *slot = slot_of(hog, s->cpu);
@@ -355,7 +310,7 @@ static int feed_stint(struct vw_hog *hog, const struct vw_obs *obs)
 }
 
 /* Records are missing: what is open was last seen where it was last seen. */
-static void feed_loss(struct vw_hog *hog, int32_t cpu)
+static void feed_loss(struct hog *hog, int32_t cpu)
 {
 	unsigned int i;
 
@@ -364,8 +319,9 @@ static void feed_loss(struct vw_hog *hog, int32_t cpu)
 			close_slot(hog, &hog->slots[i]);
 }
 
-int vw_hog_feed(struct vw_hog *hog, const struct vw_obs *obs)
+static int feed(void *detector, const struct vw_obs *obs)
 {
+	struct hog *hog = detector;
 	unsigned int i;
 
 	switch (obs->kind) {
@@ -384,8 +340,9 @@ int vw_hog_feed(struct vw_hog *hog, const struct vw_obs *obs)
 	}
 }
 
-void vw_hog_tick(struct vw_hog *hog, uint64_t ts_ns)
+static void tick(void *detector, uint64_t ts_ns)
 {
+	struct hog *hog = detector;
 	unsigned int i;
 
 	for (i = 0; i < hog->n_slots; i++) {
@@ -393,9 +350,17 @@ void vw_hog_tick(struct vw_hog *hog, uint64_t ts_ns)
 
 		if (!slot->open)
 			continue;
-		if (ts_ns > slot->finding.end_ns + hog->config.stale_ns)
+		if (ts_ns > slot->finding.end_ns + hog->env->config.stale_ns)
 			close_slot(hog, slot);
 		else if (slot->finding.end_ns != slot->told_ns)
 			emit(hog, slot); /* there is news of it */
 	}
 }
+
+const struct vw_detector_ops vw_hog_ops = {
+	.create = create,
+	.feed = feed,
+	.tick = tick,
+	.finish = tick, /* what is open stays open */
+	.destroy = destroy,
+};

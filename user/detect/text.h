@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sentences of a finding: what happened, and what to do about it on this very kernel. */
+/*
+ * The sentences of the findings of detect/hog.c: what happened, and what to do about it on this
+ * very kernel.
+ */
 #ifndef VW_DETECT_TEXT_H
 #define VW_DETECT_TEXT_H
 

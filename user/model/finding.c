@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
 #include "model/finding.h"
 
 #define NAME_OF(table, i) ((size_t)(i) < sizeof(table) / sizeof((table)[0]) ? (table)[i] : NULL)
@@ -9,6 +11,15 @@ const char *vw_kind_name(enum vw_kind kind)
 		[VW_NON_YIELDING_WORKER] = "non_yielding_worker",
 		[VW_STARVED_TASK] = "starved_task",
 		[VW_BUSY_WORKER] = "busy_worker",
+		[VW_DELAYED_WORK_ITEM] = "delayed_work_item",
+		[VW_LONG_WORK_ITEM] = "long_work_item",
+		[VW_CPU_ACCOUNTING_GAP] = "cpu_accounting_gap",
+		[VW_RCU_STALL] = "rcu_stall",
+		[VW_SOFT_LOCKUP] = "soft_lockup",
+		[VW_SPURIOUS_MIGRATION_BOOST] = "spurious_migration_boost",
+		[VW_WORKER_ON_VCPU_CPU] = "worker_on_vcpu_cpu",
+		[VW_YIELD_PING_PONG] = "yield_ping_pong",
+		[VW_OWNER_BLOCKED] = "owner_blocked",
 	};
 
 	return NAME_OF(names, kind);
@@ -16,13 +27,40 @@ const char *vw_kind_name(enum vw_kind kind)
 
 const char *vw_cause_name(enum vw_cause cause)
 {
-	static const char *const names[] = {
+	static const char *const names[VW_CAUSE_COUNT] = {
 		[VW_CAUSE_UNKNOWN] = "unknown",
 		[VW_CAUSE_IGNORES_RESCHED] = "ignores_resched",
 		[VW_CAUSE_SOFTIRQ_IN_WORKER] = "softirq_in_worker",
 		[VW_CAUSE_SCHEDULER_NO_REQUEST] = "scheduler_no_request",
 		[VW_CAUSE_LAZY_PREEMPTION] = "lazy_preemption",
 		[VW_CAUSE_SATURATED] = "saturated",
+		[VW_CAUSE_GROUP_OR_PAIR] = "group_or_pair",
+		[VW_CAUSE_FORCED_IDLE] = "forced_idle",
+		[VW_CAUSE_MISPLACED_WAKEUP] = "misplaced_wakeup",
+		[VW_CAUSE_THROTTLED] = "throttled",
+		[VW_CAUSE_SOFTIRQ] = "softirq",
+		[VW_CAUSE_HEAD_OF_LINE] = "head_of_line",
+		[VW_CAUSE_WORKER_NOT_RUNNING] = "worker_not_running",
+		[VW_CAUSE_WORKER_THROTTLED] = "worker_throttled",
+		[VW_CAUSE_WORKER_STOPPED] = "worker_stopped",
+		[VW_CAUSE_STILL_RUNNING] = "still_running",
+		[VW_CAUSE_LONG] = "long",
+		[VW_CAUSE_NOT_CHARGED] = "not_charged",
+		[VW_CAUSE_OVERCHARGED] = "overcharged",
+		[VW_CAUSE_CHARGED_ELSEWHERE] = "charged_elsewhere",
+		[VW_CAUSE_CPU_TOTALS] = "cpu_totals",
+		[VW_CAUSE_WORKER] = "worker",
+		[VW_CAUSE_OTHER_TASK] = "other_task",
+		[VW_CAUSE_GP_KTHREAD_STARVED] = "gp_kthread_starved",
+		[VW_CAUSE_TIMER_OR_PAUSE] = "timer_or_pause",
+		[VW_CAUSE_INTERRUPT_STORM] = "interrupt_storm",
+		[VW_CAUSE_FUTILE_KICK] = "futile_kick",
+		[VW_CAUSE_BOOST_AFTER_MOVE] = "boost_after_move",
+		[VW_CAUSE_PING_PONG] = "ping_pong",
+		[VW_CAUSE_NUMA_BALANCING] = "numa_balancing",
+		[VW_CAUSE_PLACEMENT] = "placement",
+		[VW_CAUSE_DIRECTED_YIELD] = "directed_yield",
+		[VW_CAUSE_WAITS_FOR_WORKER] = "waits_for_worker",
 	};
 
 	return NAME_OF(names, cause);
@@ -59,4 +97,56 @@ const char *vw_resched_name(enum vw_resched resched)
 	};
 
 	return NAME_OF(names, resched);
+}
+
+void vw_finding_init(struct vw_finding *f, enum vw_kind kind, uint64_t start_ns, int32_t cpu)
+{
+	memset(f, 0, sizeof(*f));
+	f->kind = kind;
+	f->status = VW_OPEN;
+	f->start_ns = start_ns;
+	f->end_ns = start_ns;
+	f->cpu = cpu;
+	f->printed_after_ns = VW_UNKNOWN;
+	f->evidence.count = 1;
+	f->evidence.resched_pending_ns = VW_UNKNOWN;
+	f->evidence.oncpu_ns = VW_UNKNOWN;
+	f->evidence.softirq_ns = VW_UNKNOWN;
+	f->evidence.irq_ns = VW_UNKNOWN;
+	f->evidence.nr_running = VW_UNKNOWN;
+}
+
+struct vw_victim *vw_finding_victim(struct vw_finding *f, int32_t tid)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->n_victims; i++)
+		if (f->victims[i].task.tid == tid)
+			return &f->victims[i];
+	return NULL;
+}
+
+void vw_finding_add_victim(struct vw_finding *f, const struct vw_task *task, uint64_t wait_ns,
+			   bool longer)
+{
+	struct vw_victim *v = f->victims, moved;
+	const struct vw_victim *known = vw_finding_victim(f, task->tid);
+	unsigned int i = known ? (unsigned int)(known - v) : f->n_victims;
+
+	if (!known) {
+		if (i == VW_MAX_VICTIMS && wait_ns <= v[--i].wait_ns)
+			return;
+		f->n_victims = i + 1;
+		memset(&v[i], 0, sizeof(v[i]));
+	}
+	v[i].task = *task;
+	v[i].wait_total_ns += longer ? wait_ns - v[i].wait_last_ns : wait_ns;
+	v[i].wait_last_ns = wait_ns;
+	if (wait_ns > v[i].wait_ns)
+		v[i].wait_ns = wait_ns;
+	for (; i && v[i].wait_ns > v[i - 1].wait_ns; i--) {
+		moved = v[i];
+		v[i] = v[i - 1];
+		v[i - 1] = moved;
+	}
 }
