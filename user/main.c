@@ -11,6 +11,8 @@
 static int (*const commands[VW_COMMAND_COUNT])(const struct vw_options *options) = {
 	[VW_COMMAND_WATCH] = vw_cmd_watch,
 	[VW_COMMAND_CHECK] = vw_cmd_check,
+	[VW_COMMAND_RECORD] = vw_cmd_record,
+	[VW_COMMAND_ANALYZE] = vw_cmd_analyze,
 	[VW_COMMAND_DOCTOR] = vw_cmd_doctor,
 };
 

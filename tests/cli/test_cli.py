@@ -21,7 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILT = Path(os.environ.get("VW_BUILD", ROOT / "build")) / "vhostwatch"
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
-COMMANDS = ("watch", "check", "doctor")
+COMMANDS = ("watch", "check", "record", "analyze", "doctor")
+HOST_COMMANDS = ("watch", "check", "doctor")
 PROCFS = ("--clock", "procfs")
 SECONDS = 20
 
@@ -85,6 +86,8 @@ def help_of_commands(p):
     """COMMAND --help shows its own options, and every option it shows is one"""
     own = {"watch": {"--pid", "--tid", "--interval", "--duration", "--threshold", "--clock"},
            "check": {"--pid", "--tid", "--duration", "--threshold"},
+           "record": {"--output", "--pid", "--duration", "--level"},
+           "analyze": {"--pid", "--tid", "--threshold", "--procfs"},
            "doctor": {"--level", "--clock", "--procfs", "--sysfs"}}
     for command in COMMANDS:
         text = p.ok(command, "--help")
@@ -92,8 +95,8 @@ def help_of_commands(p):
         check(options_of(text) >= own[command], f"{command}: {options_of(text)}")
         check(p.ok("--help", command) == text, f"--help {command} says something else")
         for option in options_of(text):
-            # With a bad value it is the value that is refused, not the option.
-            got = p.run(command, option, "\x01")
+            # With a bad value it is the value that is refused, not the option; and nothing runs.
+            got = p.run(command, option, "\x01", "--format", "\x01")
             check("unknown option" not in got.stderr, f"{command} {option}: {got.stderr}")
     # An option that does nothing here is taken, and said to do nothing.
     text = p.ok("doctor", "--help")
@@ -177,7 +180,7 @@ def missing_values(p):
 def unusable_folders(p):
     """--procfs and --sysfs that cannot be opened"""
     for option in ("--procfs", "--sysfs"):
-        for command in COMMANDS:
+        for command in HOST_COMMANDS:
             got = p.run(command, option, "/nonexistent/folder", *PROCFS, "--format", "json")
             check(got.returncode == 3 and "/nonexistent/folder" in got.stderr, f"{command} {option}: {got}")
             errors = [o for o in map(json.loads, got.stdout.splitlines()) if o["type"] == "error"]

@@ -97,6 +97,38 @@ static void test_defaults(void **state)
 	assert_int_equal(o.command, VW_COMMAND_DOCTOR);
 }
 
+/* Files behind a command that reads some, and options without which it cannot run. */
+static void test_files(void **state)
+{
+	struct vw_options o;
+	struct vw_error e;
+	char *copy;
+
+	assert_int_equal(parse("analyze a -T 5ms b -", &copy, &o, &e), 0);
+	assert_int_equal(o.command, VW_COMMAND_ANALYZE);
+	assert_int_equal(o.n_files, 3);
+	assert_string_equal(o.files[0], "a");
+	assert_string_equal(o.files[2], "-");
+	assert_true(o.threshold_given);
+	assert_false(o.procfs_given || o.sysfs_given);
+	free(copy);
+	assert_int_equal(parse("analyze -- --odd", &copy, &o, &e), 0);
+	assert_string_equal(o.files[0], "--odd");
+	free(copy);
+	assert_int_equal(parse("record -o x -d 3", &copy, &o, &e), 0);
+	assert_string_equal(o.output, "x");
+	assert_int_equal(o.n_files, 0);
+	free(copy);
+	bad("analyze", "needs a file");
+	bad("record", "needs --output~-o FILE");
+	bad("record -o ''", "names no file");
+	bad("watch -o x", "watch has no --output");
+	bad("-o x", "watch has no --output");
+	bad("record -o x y", "unexpected argument 'y'");
+	good("analyze --help", &o);
+	assert_true(o.help);
+}
+
 static void test_values(void **state)
 {
 	struct vw_options o;
@@ -288,6 +320,8 @@ static void test_help(void **state)
 		text = help_of(lines[i]);
 		/* Every option is named, whether it has an effect here or not. */
 		for (k = 0; k < vw_option_spec_count; k++) {
+			if (vw_option_specs[k].type == VW_OPTION_FILE)
+				continue; /* refused, not ignored */
 			snprintf(word, sizeof(word), "--%s", vw_option_specs[k].name);
 			assert_non_null(strstr(text, word));
 		}
@@ -333,17 +367,12 @@ static void test_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_clock_names),
-		cmocka_unit_test(test_ids),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_refused_words),
-		cmocka_unit_test(test_help_wins),
-		cmocka_unit_test(test_format_of_a_bad_line),
-		cmocka_unit_test(test_help),
-		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_defaults),    cmocka_unit_test(test_files),
+		cmocka_unit_test(test_values),	    cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_clock_names), cmocka_unit_test(test_ids),
+		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_refused_words),
+		cmocka_unit_test(test_help_wins),   cmocka_unit_test(test_format_of_a_bad_line),
+		cmocka_unit_test(test_help),	    cmocka_unit_test(test_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

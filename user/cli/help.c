@@ -10,10 +10,10 @@
 
 static const char exit_codes[] =
 	"EXIT CODES\n"
-	"  0  nothing at or above warning (check), or done (watch, doctor)\n"
-	"  1  check: a warning\n"
-	"  2  check: critical\n"
-	"  3  cannot tell: wrong usage, no privilege, nothing observable\n";
+	"  0  nothing at or above warning (check, analyze), or done (watch, record, doctor)\n"
+	"  1  check, analyze: a warning\n"
+	"  2  check, analyze: critical\n"
+	"  3  cannot tell: wrong usage, unreadable input, no privilege, nothing observable\n";
 
 /* "text (default), json" */
 static void print_choices(FILE *out, const struct vw_option_spec *spec)
@@ -73,8 +73,8 @@ static void print_option(FILE *out, const struct vw_option_spec *spec,
 
 	if (spec->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", spec->letter);
-	snprintf(head, sizeof(head), "  %s--%s%s%s", letter, spec->name,
-		 spec->metavar ? " " : "", spec->metavar ? spec->metavar : "");
+	snprintf(head, sizeof(head), "  %s--%s%s%s", letter, spec->name, spec->metavar ? " " : "",
+		 spec->metavar ? spec->metavar : "");
 	fprintf(out, "%-*s", HELP_COLUMN - 1, head);
 	fprintf(out, " %s", spec->help);
 	if (spec->type == VW_OPTION_DURATION)
@@ -96,10 +96,10 @@ static void print_options(FILE *out, const struct vw_options *options)
 		if (vw_option_specs[i].commands & bit)
 			print_option(out, &vw_option_specs[i], options);
 	for (i = 0; i < vw_option_spec_count; i++) {
-		if (vw_option_specs[i].commands & bit)
+		if (vw_option_specs[i].commands & bit || vw_option_specs[i].type == VW_OPTION_FILE)
 			continue;
-		fprintf(out, "%s --%s", ignored ? "," : "\nTaken, without effect here:",
-			vw_option_specs[i].name);
+		fprintf(out, "%s --%s",
+			ignored ? "," : "\nTaken, without effect here:", vw_option_specs[i].name);
 		ignored = true;
 	}
 	fputs(ignored ? "\n\n" : "\n", out);
@@ -109,8 +109,9 @@ static void print_command_help(FILE *out, const struct vw_options *options)
 {
 	const struct vw_command_spec *command = &vw_command_specs[options->command];
 
-	fprintf(out, "vhostwatch %s - %s\n\nUSAGE\n  vhostwatch %s [OPTIONS]\n\n%s\n", command->name,
-		command->summary, command->name, command->details);
+	fprintf(out, "vhostwatch %s - %s\n\nUSAGE\n  vhostwatch %s [OPTIONS]%s%s\n\n%s\n",
+		command->name, command->summary, command->name, command->operands ? " " : "",
+		command->operands ? command->operands : "", command->details);
 	print_options(out, options);
 	fprintf(out, "EXAMPLES\n%s\n%s", command->examples, exit_codes);
 }
@@ -124,7 +125,8 @@ void vw_options_help(FILE *out, const struct vw_options *options)
 		return;
 	}
 	fputs("vhostwatch - why vhost workers hog CPUs and who starves behind them\n\n"
-	      "USAGE\n  vhostwatch [COMMAND] [OPTIONS]\n\nCOMMANDS\n", out);
+	      "USAGE\n  vhostwatch [COMMAND] [OPTIONS]\n\nCOMMANDS\n",
+	      out);
 	for (i = 0; i < VW_COMMAND_COUNT; i++)
 		fprintf(out, "  %-8s %s%s\n", vw_command_specs[i].name, vw_command_specs[i].summary,
 			i == vw_option_defaults.command ? " (default)" : "");

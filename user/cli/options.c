@@ -181,9 +181,10 @@ static int apply(const struct vw_option_spec *spec, const char *arg, struct vw_o
 		err = set_duration(spec, arg, field, ret_err);
 		break;
 	case VW_OPTION_PATH:
+	case VW_OPTION_FILE:
 		if (!*arg)
-			return usage_error(ret_err, "--%s '' names no folder: give a path",
-					   spec->name);
+			return usage_error(ret_err, "--%s '' names no %s: give a path", spec->name,
+					   spec->type == VW_OPTION_FILE ? "file" : "folder");
 		*(const char **)field = arg;
 		break;
 	case VW_OPTION_IDS:
@@ -207,8 +208,9 @@ static int bad_option(int what, const char *word, struct vw_error *ret_err)
 		return usage_error(ret_err, "option '--%s' needs a value: --%s %s", spec->name,
 				   spec->name, spec->metavar);
 	if (spec)
-		return usage_error(ret_err, "option '--%s' takes no value: leave out what follows =",
-				   spec->name);
+		return usage_error(
+			ret_err,
+			"option '--%s' takes no value: leave out what follows =", spec->name);
 	if (optopt)
 		return usage_error(ret_err, "unknown option '-%c': vhostwatch --help lists them",
 				   optopt);
@@ -230,6 +232,41 @@ static int set_command(const char *word, struct vw_options *options, struct vw_e
 		return 0;
 	}
 	return usage_error(ret_err, "unknown command '%.64s': vhostwatch --help lists them", word);
+}
+
+static bool takes_operands(const struct vw_options *options)
+{
+	return options->command_given && vw_command_specs[options->command].operands;
+}
+
+/* Is there all that the command cannot do without? */
+static int check_complete(const struct vw_options *options, struct vw_error *ret_err)
+{
+	const struct vw_command_spec *command = &vw_command_specs[options->command];
+	size_t i;
+
+	if (command->operands && !options->n_files)
+		return usage_error(ret_err,
+				   "%s needs a file: vhostwatch %s %s, or - to read standard input",
+				   command->name, command->name, command->operands);
+	for (i = 0; i < vw_option_spec_count; i++) {
+		const struct vw_option_spec *spec = &vw_option_specs[i];
+		bool given;
+
+		if (spec->type != VW_OPTION_FILE)
+			continue;
+		given = *(const char *const *)((const char *)options + spec->offset);
+		/* Who names a file to be written must not be left without one. */
+		if (given && !(spec->commands & 1U << options->command))
+			return usage_error(
+				ret_err, "%s has no --%s: vhostwatch --help says which command has",
+				command->name, spec->name);
+		if (!given && command->needs && !strcmp(spec->name, command->needs))
+			return usage_error(ret_err, "%s needs --%s: vhostwatch %s -%c %s",
+					   command->name, spec->name, command->name, spec->letter,
+					   spec->metavar);
+	}
+	return 0;
 }
 
 /* Keeps the first mistake, but none once help was asked for. */
@@ -261,10 +298,14 @@ int vw_options_parse(int argc, char **argv, struct vw_options *ret, struct vw_er
 			err = apply(spec, optarg, &options, &error);
 		keep_first(err, &error, &options, &first, &first_error);
 	}
-	for (; optind < argc; optind++) {
+	for (; optind < argc && !takes_operands(&options); optind++) {
 		err = set_command(argv[optind], &options, &error);
 		keep_first(err, &error, &options, &first, &first_error);
 	}
+	options.files = argv + optind;
+	options.n_files = (unsigned int)(argc - optind);
+	err = check_complete(&options, &error);
+	keep_first(err, &error, &options, &first, &first_error);
 	if (first) {
 		if (ret_err) {
 			*ret_err = first_error;

@@ -16,7 +16,14 @@
 
 #define VW_MAX_IDS 64 /* of -p, and of -t */
 
-enum vw_command { VW_COMMAND_WATCH, VW_COMMAND_CHECK, VW_COMMAND_DOCTOR, VW_COMMAND_COUNT };
+enum vw_command {
+	VW_COMMAND_WATCH,
+	VW_COMMAND_CHECK,
+	VW_COMMAND_RECORD,
+	VW_COMMAND_ANALYZE,
+	VW_COMMAND_DOCTOR,
+	VW_COMMAND_COUNT,
+};
 enum vw_level { VW_LEVEL_GUARD, VW_LEVEL_TRACE };
 enum vw_format { VW_FORMAT_TEXT, VW_FORMAT_JSON };
 /* What --clock forces; AUTO takes the best that works. */
@@ -48,6 +55,10 @@ struct vw_options {
 	struct vw_id_list tids;
 	const char *procfs; /* point into argv, or static */
 	const char *sysfs;
+	bool threshold_given, procfs_given, sysfs_given;
+	const char *output; /* record: the file to write; points into argv */
+	char **files; /* analyze: what to read, in argv */
+	unsigned int n_files;
 	bool verbose;
 	bool help;
 	bool version;

@@ -13,7 +13,8 @@ enum vw_option_type {
 	VW_OPTION_FLAG,     /* bool */
 	VW_OPTION_CHOICE,   /* enum, the index into choices[] */
 	VW_OPTION_DURATION, /* uint64_t nanoseconds */
-	VW_OPTION_PATH,     /* const char * */
+	VW_OPTION_PATH,     /* const char *, an existing folder */
+	VW_OPTION_FILE,     /* const char * */
 	VW_OPTION_IDS,      /* struct vw_id_list */
 };
 
@@ -25,7 +26,8 @@ struct vw_option_spec {
 	enum vw_option_type type;
 	size_t offset;       /* in struct vw_options */
 	size_t given_offset; /* bool set when the option was given, 0: none */
-	unsigned int commands; /* bit per command that heeds it; the others take it and ignore it */
+	/* Bit per command that heeds it; the others take it and ignore it, but refuse a FILE. */
+	unsigned int commands;
 	const char *metavar;
 	const char *help;
 	const char *choices[VW_OPTION_MAX_CHOICES]; /* ends with NULL */
@@ -39,6 +41,8 @@ struct vw_command_spec {
 	const char *details;
 	const char *examples;
 	uint64_t duration_ns; /* without -d */
+	const char *operands; /* what follows the options: "FILE..."; NULL: nothing may */
+	const char *needs; /* the name of the option without which it cannot run, or NULL */
 };
 
 extern const struct vw_option_spec vw_option_specs[];

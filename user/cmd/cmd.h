@@ -20,6 +20,8 @@ int vw_cmd_fail(enum vw_format format, const struct vw_error *e);
 
 int vw_cmd_watch(const struct vw_options *options);
 int vw_cmd_check(const struct vw_options *options);
+int vw_cmd_record(const struct vw_options *options);
+int vw_cmd_analyze(const struct vw_options *options);
 int vw_cmd_doctor(const struct vw_options *options);
 
 #endif

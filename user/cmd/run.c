@@ -28,6 +28,7 @@ struct open_finding {
 
 struct run {
 	const struct vw_options *options;
+	const struct vw_choice *choice;
 	struct vw_sink *sink;
 	struct vw_live *live;
 	struct vw_detect *detect;
@@ -87,18 +88,6 @@ static bool count_once(struct run *run, const struct vw_finding *f)
 	return true;
 }
 
-static bool wanted(const struct run *run, const struct vw_finding *f)
-{
-	unsigned int i;
-
-	if (f->has_culprit && vw_live_wanted(run->live, &f->culprit))
-		return true;
-	for (i = 0; i < f->n_victims; i++)
-		if (vw_live_wanted(run->live, &f->victims[i].task))
-			return true;
-	return !run->options->pids.n && !run->options->tids.n;
-}
-
 static void on_finding(void *ctx, const struct vw_finding *found)
 {
 	struct run *run = ctx;
@@ -106,7 +95,7 @@ static void on_finding(void *ctx, const struct vw_finding *found)
 	struct vw_finding f = *found;
 	uint64_t now = vw_clock_now();
 
-	if (!wanted(run, &f))
+	if (!vw_choice_wants(run->choice, &f))
 		return;
 	if (count_once(run, &f))
 		r->summary.counts[f.kind]++;
@@ -258,6 +247,7 @@ int vw_run_live(const struct vw_options *options, struct vw_sink *sink, bool row
 
 	memset(ret, 0, sizeof(*ret));
 	vw_run_config(options, &config);
+	run.choice = &config.choice;
 	signals = open_signals();
 	if (signals < 0)
 		return vw_error_set(e, signals, "io", "cannot wait for signals: %s",

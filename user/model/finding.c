@@ -126,27 +126,58 @@ struct vw_victim *vw_finding_victim(struct vw_finding *f, int32_t tid)
 	return NULL;
 }
 
+/* Where @tid is or may be put, NULL when it waited less than all that are there. */
+static struct vw_victim *place_for(struct vw_finding *f, int32_t tid, uint64_t wait_ns)
+{
+	struct vw_victim *v = vw_finding_victim(f, tid);
+
+	if (v)
+		return v;
+	if (f->n_victims < VW_MAX_VICTIMS)
+		f->n_victims++;
+	else if (wait_ns <= f->victims[VW_MAX_VICTIMS - 1].wait_ns)
+		return NULL;
+	v = &f->victims[f->n_victims - 1];
+	memset(v, 0, sizeof(*v));
+	return v;
+}
+
+static void move_up(struct vw_finding *f, struct vw_victim *v)
+{
+	struct vw_victim moved;
+
+	for (; v > f->victims && v->wait_ns > v[-1].wait_ns; v--) {
+		moved = *v;
+		*v = v[-1];
+		v[-1] = moved;
+	}
+}
+
 void vw_finding_add_victim(struct vw_finding *f, const struct vw_task *task, uint64_t wait_ns,
 			   bool longer)
 {
-	struct vw_victim *v = f->victims, moved;
-	const struct vw_victim *known = vw_finding_victim(f, task->tid);
-	unsigned int i = known ? (unsigned int)(known - v) : f->n_victims;
+	struct vw_victim *v = place_for(f, task->tid, wait_ns);
 
-	if (!known) {
-		if (i == VW_MAX_VICTIMS && wait_ns <= v[--i].wait_ns)
-			return;
-		f->n_victims = i + 1;
-		memset(&v[i], 0, sizeof(v[i]));
-	}
-	v[i].task = *task;
-	v[i].wait_total_ns += longer ? wait_ns - v[i].wait_last_ns : wait_ns;
-	v[i].wait_last_ns = wait_ns;
-	if (wait_ns > v[i].wait_ns)
-		v[i].wait_ns = wait_ns;
-	for (; i && v[i].wait_ns > v[i - 1].wait_ns; i--) {
-		moved = v[i];
-		v[i] = v[i - 1];
-		v[i - 1] = moved;
-	}
+	if (!v)
+		return;
+	v->task = *task;
+	v->wait_total_ns += longer ? wait_ns - v->wait_last_ns : wait_ns;
+	v->wait_last_ns = wait_ns;
+	if (wait_ns > v->wait_ns)
+		v->wait_ns = wait_ns;
+	move_up(f, v);
+}
+
+void vw_finding_merge_victim(struct vw_finding *f, const struct vw_victim *victim)
+{
+	struct vw_victim *v = place_for(f, victim->task.tid, victim->wait_ns);
+
+	if (!v)
+		return;
+	v->task = victim->task;
+	v->wait_total_ns += victim->wait_total_ns;
+	v->wait_last_ns = victim->wait_last_ns;
+	if (victim->wait_ns > v->wait_ns)
+		v->wait_ns = victim->wait_ns;
+	move_up(f, v);
 }

@@ -202,6 +202,9 @@ struct vw_victim *vw_finding_victim(struct vw_finding *f, int32_t tid);
 void vw_finding_add_victim(struct vw_finding *f, const struct vw_task *task, uint64_t wait_ns,
 			   bool longer);
 
+/* Adds the waits of @victim, which is one of another episode. */
+void vw_finding_merge_victim(struct vw_finding *f, const struct vw_victim *victim);
+
 const char *vw_kind_name(enum vw_kind kind);
 const char *vw_cause_name(enum vw_cause cause);
 const char *vw_severity_name(enum vw_severity severity);

@@ -50,6 +50,7 @@ struct vw_detector_info {
 
 /* Everything the JSON header and doctor show. */
 struct vw_header {
+	const char *input; /* the file's name, NULL when live; outlives the header */
 	const char *source; /* static: live, recording, ... */
 	const char *clock; /* static: monotonic, trace, printk, tsc */
 	const char *level; /* static: guard, trace, offline */

@@ -91,6 +91,7 @@ static void json_begin(struct vw_sink *base, const struct vw_header *header)
 	put_host(&o, &header->host);
 	put_hooks(&o, header);
 	put_detectors(&o, header);
+	vw_object_put_text(&o, "input", header->input);
 	emit((struct json_sink *)base, &o);
 }
 

@@ -24,6 +24,23 @@ bool vw_choice_names(const struct vw_choice *c, const struct vw_task *task)
 	       listed(c->pids, c->n_pids, task->owner_pid);
 }
 
+bool vw_choice_wants_task(const struct vw_choice *c, const struct vw_task *task)
+{
+	return vw_choice_is_empty(c) || vw_choice_names(c, task);
+}
+
+bool vw_choice_wants(const struct vw_choice *c, const struct vw_finding *f)
+{
+	unsigned int i;
+
+	if (vw_choice_is_empty(c) || (f->has_culprit && vw_choice_names(c, &f->culprit)))
+		return true;
+	for (i = 0; i < f->n_victims; i++)
+		if (vw_choice_names(c, &f->victims[i].task))
+			return true;
+	return false;
+}
+
 int vw_choice_check(const struct vw_choice *c, struct vw_attr *attr, struct vw_error *e)
 {
 	struct vw_task task;

@@ -4,6 +4,7 @@
 #define VW_SOURCE_CHOICE_H
 
 #include "attr/attr.h"
+#include "model/finding.h"
 #include "util/error.h"
 
 /* The lists stay the caller's. */
@@ -17,6 +18,12 @@ bool vw_choice_is_empty(const struct vw_choice *choice);
 
 /* True when @task itself, its process or its owner was asked for. */
 bool vw_choice_names(const struct vw_choice *choice, const struct vw_task *task);
+
+/* True when nothing was asked for, or @task was. */
+bool vw_choice_wants_task(const struct vw_choice *choice, const struct vw_task *task);
+
+/* True when nothing was asked for, or the culprit or a victim was. */
+bool vw_choice_wants(const struct vw_choice *choice, const struct vw_finding *finding);
 
 /* 0 when all of it is there, else -ESRCH with @e saying what is not. */
 int vw_choice_check(const struct vw_choice *choice, struct vw_attr *attr, struct vw_error *e);

@@ -45,12 +45,6 @@ struct vw_live {
 	int err;
 };
 
-bool vw_live_wanted(const struct vw_live *live, const struct vw_task *task)
-{
-	return vw_choice_is_empty(&live->config.choice) ||
-	       vw_choice_names(&live->config.choice, task);
-}
-
 static void emit(struct vw_live *live, const struct vw_obs *obs)
 {
 	if (live->fn)
@@ -308,7 +302,7 @@ void vw_live_rows(struct vw_live *live, uint64_t now_ns, vw_row_fn fn, void *ctx
 			continue;
 		}
 		i++;
-		if (err || !vw_live_wanted(live, &row.task))
+		if (err || !vw_choice_wants_task(&live->config.choice, &row.task))
 			continue;
 		if (live->bpf)
 			vw_bpf_oncpu(live->bpf, row.task.tid, now_ns, &row.oncpu_ns);

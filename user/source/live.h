@@ -46,9 +46,6 @@ int vw_live_poll(struct vw_live *live, vw_obs_fn fn, void *ctx);
  */
 void vw_live_rows(struct vw_live *live, uint64_t now_ns, vw_row_fn fn, void *ctx);
 
-/* True when @task is among those asked for with -p and -t, or nothing was asked for. */
-bool vw_live_wanted(const struct vw_live *live, const struct vw_task *task);
-
 uint64_t vw_live_lost(struct vw_live *live);
 /* Vhost workers seen since the start. */
 unsigned int vw_live_workers_seen(const struct vw_live *live);
