@@ -66,6 +66,8 @@ struct vw_obs_wait {
 	uint64_t start_ns; /* its identity, 0 unknown */
 	bool final; /* it runs, sleeps or is gone */
 	bool throttled; /* its group had no quota left at some time of it */
+	/* CFS load weights: its own, and of the heaviest task that ran there; 0 unknown */
+	uint32_t weight, heaviest;
 	uint64_t wait_ns; /* since it became runnable; a move does not restart it */
 	/*
 	 * What that CPU did meanwhile.  The parts are VW_UNKNOWN where a part of the wait was not
