@@ -38,6 +38,11 @@ struct vw_waiter {
 	int64_t lead_ns;
 };
 
+/*
+ * A lasting stint is told where something may come of it: somebody waits, or its task is watched.
+ * @resched is what was seen since the first of the waiters began to wait; a request that was seen
+ * before counts too, as only a switch takes it back.
+ */
 struct vw_obs_stint {
 	int32_t cpu;
 	int32_t tid; /* the running task */
@@ -53,13 +58,16 @@ struct vw_obs_stint {
 	uint32_t nr_running; /* 0 unknown */
 	uint64_t softirq_ns, irq_ns; /* VW_UNKNOWN */
 	const char *clock; /* static name */
+	/* Real-time tasks are told only if they have waited for T; nr_running counts them all. */
 	unsigned int n_waiters;
 	struct vw_waiter waiters[VW_MAX_VICTIMS]; /* longest first */
 	unsigned int n_stack;
 	char stack[VW_MAX_FRAMES][VW_FRAME_LEN];
 };
 
-/* Told from 2 T on, at least once a second while it lasts, and at its end. */
+#define VW_WAIT_RUNNERS 32 /* so many tasks are told apart in one wait */
+
+/* Told from 2 T on, about once a second while it lasts, and at its end. */
 struct vw_obs_wait {
 	int32_t cpu; /* in whose queue, at its end that of the CPU where it ran */
 	int32_t tid;
@@ -70,8 +78,9 @@ struct vw_obs_wait {
 	uint32_t weight, heaviest;
 	uint64_t wait_ns; /* since it became runnable; a move does not restart it */
 	/*
-	 * What that CPU did meanwhile.  The parts are VW_UNKNOWN where a part of the wait was not
-	 * seen.
+	 * What that CPU did meanwhile; of a waiter that was moved, what each CPU did while it
+	 * waited there.  The parts are VW_UNKNOWN (runners, top_tid and heaviest 0) where a part of
+	 * the wait was not seen, fair_ns also when more than VW_WAIT_RUNNERS tasks ran.
 	 */
 	uint64_t idle_ns; /* ran its idle task */
 	uint64_t rt_ns; /* ran real-time tasks */
@@ -85,12 +94,18 @@ struct vw_obs_wait {
 	/* It ended idling at the moment at which another CPU let go of a task that it had run all
 	 * the time: what core scheduling does to a pair of siblings. */
 	bool released;
-	int32_t woken_cpu; /* where it was put when it became runnable, -1 unknown */
+	/* Where it was put when it was woken; -1 unknown, or not woken but taken off its CPU. */
+	int32_t woken_cpu;
 };
 
 enum vw_work_phase { VW_WORK_QUEUED, VW_WORK_STARTED, VW_WORK_LASTS, VW_WORK_ENDED };
 
-/* LASTS is told about once a second. */
+/*
+ * LASTS is told about once a second, of items that run and of items that wait.  An item that is
+ * queued again while it waits is told once; one that is queued while it runs is told as QUEUED
+ * before it is told as ENDED, and then waits.  A worker runs one item at a time: when another one
+ * STARTED, the end of the one before was not seen.  An ENDED is told only of what STARTED.
+ */
 struct vw_obs_work {
 	enum vw_work_phase phase;
 	int32_t cpu; /* -1 unknown */
@@ -118,6 +133,12 @@ struct vw_obs_busy {
 /* A sample as counters gave it: may be negative or absurd, the detector judges. */
 #define VW_SAMPLE_UNKNOWN INT64_MIN
 
+/*
+ * Windows of about a second, each from where charged time was up to date to where it is so again;
+ * they do not overlap.  Traces have far too many to tell them all: told are those of watched tasks,
+ * those with a difference of more than 1 ms and 1 %, and the one after such a one, which shows how
+ * it went on.
+ */
 struct vw_obs_charge {
 	int32_t tid; /* 0: the CPU as a whole */
 	uint64_t start_ns; /* its identity, 0 unknown */
@@ -131,7 +152,10 @@ struct vw_obs_charge {
 	bool totals; /* charged_ns is of a CPU's totals, counted at ticks */
 };
 
-/* ts_ns is when the outcome was known: it ran, slept, is gone, or the run ended. */
+/*
+ * ts_ns is when the outcome was known: it ran and who made room for it ran again (or has waited for
+ * a second), it was moved on, is gone, or the run ended.
+ */
 struct vw_obs_move {
 	int32_t tid;
 	uint64_t start_ns;
@@ -157,6 +181,7 @@ struct vw_obs_move {
 	bool back; /* the move before this one, less than a second ago, went the other way */
 };
 
+/* Told if there were at least two interruptions. */
 struct vw_obs_share {
 	int32_t cpu;
 	int32_t vcpu_tid, worker_tid;
@@ -167,6 +192,7 @@ struct vw_obs_share {
 	uint64_t taken_ns;
 };
 
+/* Told if there were at least 100 switches. */
 struct vw_obs_pair {
 	int32_t cpu;
 	int32_t tid[2];
@@ -235,7 +261,7 @@ struct vw_obs {
 		struct vw_obs_report report;
 		struct {
 			int32_t cpu; /* -1: any */
-			uint64_t count;
+			uint64_t count; /* 0: what was seen does not fit together */
 		} loss;
 	};
 };
