@@ -51,3 +51,22 @@ bool vw_debts_excuse(const struct vw_debts *debts, int32_t creditor, int32_t deb
 			       wait_ns <= with_margin(debts->slots[i].amount_ns);
 	return false;
 }
+
+bool vw_debts_excuse_all(const struct vw_debts *debts, int32_t debtor, uint64_t wait_ns,
+			 uint64_t ts_ns)
+{
+	uint64_t total_ns = 0, n = 0;
+	unsigned int i;
+
+	for (i = 0; i < VW_DEBTS; i++)
+		n += debts->slots[i].debtor == debtor && debts->slots[i].amount_ns;
+	for (i = 0; i < VW_DEBTS; i++) {
+		if (debts->slots[i].debtor != debtor)
+			continue;
+		/* Paid in turns, each creditor's takes as much longer as there are others. */
+		if (ts_ns <=
+		    debts->slots[i].since_ns + 2 * n * with_margin(debts->slots[i].amount_ns))
+			total_ns += debts->slots[i].amount_ns;
+	}
+	return total_ns && wait_ns <= with_margin(total_ns);
+}

@@ -29,4 +29,8 @@ void vw_debts_add(struct vw_debts *debts, int32_t creditor, int32_t debtor, uint
 bool vw_debts_excuse(const struct vw_debts *debts, int32_t creditor, int32_t debtor,
 		     uint64_t wait_ns, uint64_t ts_ns);
 
+/* The same for a wait behind several: true when it is no longer than what @debtor owes to all. */
+bool vw_debts_excuse_all(const struct vw_debts *debts, int32_t debtor, uint64_t wait_ns,
+			 uint64_t ts_ns);
+
 #endif

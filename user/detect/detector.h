@@ -9,6 +9,7 @@
 #ifndef VW_DETECT_DETECTOR_H
 #define VW_DETECT_DETECTOR_H
 
+#include "detect/debt.h"
 #include "detect/detect.h"
 
 /* What the set lends to its detectors for as long as they live. */
@@ -17,6 +18,7 @@ struct vw_detect_env {
 	const struct vw_tasks *tasks;
 	vw_emit_fn emit;
 	void *ctx; /* of emit */
+	struct vw_debts debts; /* of hogs; what is paid back is no new starvation */
 	uint64_t invalid_samples; /* detectors count here what no counter can have said */
 };
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect/debt.h"
 #include "detect/detector.h"
 #include "detect/text.h"
 #include "model/looks.h"
@@ -27,7 +26,6 @@ struct hog {
 	struct vw_detect_env *env;
 	uint64_t threshold_ns;
 	uint32_t pending_looks, stint_looks;
-	struct vw_debts debts;
 	unsigned int n_slots;
 	struct slot *slots; /* by CPU */
 };
@@ -112,7 +110,7 @@ static uint64_t unfair_wait(const struct hog *hog, const struct vw_obs_stint *s,
 			limit = limit * s->weight / w->weight;
 		if (w->throttled || owed_wait(w) < limit || w->wait_ns <= worst)
 			continue;
-		if (vw_debts_excuse(&hog->debts, s->tid, w->tid, w->wait_ns, ts))
+		if (vw_debts_excuse(&hog->env->debts, s->tid, w->tid, w->wait_ns, ts))
 			continue;
 		worst = w->wait_ns;
 	}
@@ -263,7 +261,7 @@ static void close_slot(struct hog *hog, struct slot *slot)
 	f->status = VW_CLOSED;
 	slot->open = false;
 	for (i = 0; f->kind != VW_BUSY_WORKER && i < f->n_victims; i++)
-		vw_debts_add(&hog->debts, f->victims[i].task.tid, f->culprit.tid,
+		vw_debts_add(&hog->env->debts, f->victims[i].task.tid, f->culprit.tid,
 			     f->victims[i].wait_ns, f->end_ns);
 	emit(hog, slot);
 }

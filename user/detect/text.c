@@ -5,24 +5,10 @@
 #include "detect/words.h"
 #include "util/format.h"
 
-/*
- * The victim that people ask about: another machine's, if there is one; else the one that waited
- * longest.
- */
-static const struct vw_victim *chief_victim(const struct vw_finding *f)
-{
-	unsigned int i;
-
-	for (i = 0; i < f->n_victims; i++)
-		if (f->victims[i].task.watched || f->victims[i].task.vm[0])
-			return &f->victims[i];
-	return f->n_victims ? &f->victims[0] : NULL;
-}
-
 static void put_victims(struct vw_line *l, const struct vw_finding *f)
 {
 	char wait[VW_FORMAT_LEN];
-	const struct vw_victim *chief = chief_victim(f);
+	const struct vw_victim *chief = vw_words_chief(f);
 	const char *has = f->status == VW_OPEN ? "has waited" : "waited";
 
 	if (!chief) {
@@ -31,9 +17,7 @@ static void put_victims(struct vw_line *l, const struct vw_finding *f)
 	}
 	vw_line_task(l, &chief->task, true);
 	vw_line_put(l, " %s %s for it", has, vw_format_ns(wait, chief->wait_ns));
-	if (f->n_victims > 1)
-		vw_line_put(l, ", as %s %u more", f->n_victims > 2 ? "have" : "has",
-			    f->n_victims - 1);
+	vw_line_more(l, f);
 }
 
 static void put_message(struct vw_line *l, const struct vw_finding *f)
@@ -77,19 +61,14 @@ static void put_message(struct vw_line *l, const struct vw_finding *f)
 	put_victims(l, f);
 }
 
-static bool one_cpu(const char *list)
-{
-	return list[0] && !strpbrk(list, ",-");
-}
-
 /* Where both can run on one CPU only, the scheduler has no way to part them. */
 static void put_pinning(struct vw_line *l, const struct vw_finding *f)
 {
 	const char *a = f->culprit.cpus_allowed;
-	const struct vw_victim *chief = chief_victim(f);
+	const struct vw_victim *chief = vw_words_chief(f);
 
 	/* A per-CPU kernel thread is meant to be where it is. */
-	if (!chief || !one_cpu(a) || strcmp(a, chief->task.cpus_allowed) ||
+	if (!chief || !vw_words_one_cpu(a) || strcmp(a, chief->task.cpus_allowed) ||
 	    (!chief->task.watched && !chief->task.vm[0]))
 		return;
 	vw_line_put(l,
@@ -133,10 +112,7 @@ static void put_remedy(struct vw_line *l, const struct vw_finding *f, const stru
 		put_ignores_resched(l, f, host);
 		break;
 	case VW_CAUSE_SOFTIRQ_IN_WORKER:
-		vw_line_put(
-			l,
-			"move the interrupts or RPS of CPU %d elsewhere (/proc/irq/*/smp_affinity, rps_cpus)",
-			f->cpu);
+		vw_line_softirqs(l, f->cpu);
 		break;
 	case VW_CAUSE_SCHEDULER_NO_REQUEST:
 		vw_line_put(

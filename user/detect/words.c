@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "detect/words.h"
 
@@ -52,4 +53,43 @@ void vw_line_list(struct vw_line *line, const int32_t *values, unsigned int n)
 
 	for (i = 0; i < n; i++)
 		vw_line_put(line, "%s%d", i ? ", " : "", values[i]);
+}
+
+void vw_line_more(struct vw_line *line, const struct vw_finding *f)
+{
+	if (f->n_victims > 1)
+		vw_line_put(line, ", as %s %u more", f->n_victims > 2 ? "have" : "has",
+			    f->n_victims - 1);
+}
+
+void vw_line_softirqs(struct vw_line *line, int32_t cpu)
+{
+	vw_line_put(
+		line,
+		"move the interrupts or RPS of CPU %d elsewhere (/proc/irq/*/smp_affinity, rps_cpus)",
+		cpu);
+}
+
+void vw_line_quota(struct vw_line *line, const struct vw_task *task)
+{
+	vw_line_put(line, "raise cpu.max of %s%s, with room beyond its vCPUs",
+		    task->cgroup[0] ? "cgroup " : "its cgroup", task->cgroup);
+	if (task->backend == VW_BACKEND_VHOST_TASK)
+		vw_line_put(line, ", or run its vhost workers as kernel threads"
+				  " (fork_from_owner_default=0), which cgroup v2 keeps out of it");
+}
+
+const struct vw_victim *vw_words_chief(const struct vw_finding *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->n_victims; i++)
+		if (f->victims[i].task.watched || f->victims[i].task.vm[0])
+			return &f->victims[i];
+	return f->n_victims ? &f->victims[0] : NULL;
+}
+
+bool vw_words_one_cpu(const char *list)
+{
+	return list[0] && !strpbrk(list, ",-");
 }

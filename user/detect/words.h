@@ -19,6 +19,24 @@ void vw_line_put(struct vw_line *line, const char *fmt, ...) __attribute__((form
 /* "comm (tid N, VM x, device)", with @noun "vhost worker comm (...)". */
 void vw_line_task(struct vw_line *line, const struct vw_task *task, bool noun);
 
+/* ", as have N more": the victims besides the one that was named; nothing without. */
+void vw_line_more(struct vw_line *line, const struct vw_finding *f);
+
+/* Where to look for what softirqs of @cpu come from. */
+void vw_line_softirqs(struct vw_line *line, int32_t cpu);
+
+/* How to get @task from under the CPU quota of its group. */
+void vw_line_quota(struct vw_line *line, const struct vw_task *task);
+
+/*
+ * The victim that people ask about: another machine's, if there is one; else the one that waited
+ * longest.  NULL without victims.
+ */
+const struct vw_victim *vw_words_chief(const struct vw_finding *f);
+
+/* True when the list of CPUs (as in struct vw_task) names exactly one. */
+bool vw_words_one_cpu(const char *list);
+
 /* "1, 2, 3" */
 void vw_line_list(struct vw_line *line, const int32_t *values, unsigned int n);
 

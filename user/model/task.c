@@ -19,16 +19,16 @@ struct vw_tasks {
 	bool sorted;
 };
 
+bool vw_task_same_start(uint64_t a_ns, uint64_t b_ns)
+{
+	if (!a_ns || !b_ns)
+		return true;
+	return (a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns) < START_SLACK_NS;
+}
+
 bool vw_task_same(const struct vw_task *a, const struct vw_task *b)
 {
-	uint64_t apart;
-
-	if (a->tid != b->tid)
-		return false;
-	if (!a->start_ns || !b->start_ns)
-		return true;
-	apart = a->start_ns > b->start_ns ? a->start_ns - b->start_ns : b->start_ns - a->start_ns;
-	return apart < START_SLACK_NS;
+	return a->tid == b->tid && vw_task_same_start(a->start_ns, b->start_ns);
 }
 
 const char *vw_role_name(enum vw_role role)

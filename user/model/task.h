@@ -54,6 +54,8 @@ struct vw_task {
 
 /* True when both name one task: same tid and, as far as both know it, the same start (in 10 ms). */
 bool vw_task_same(const struct vw_task *a, const struct vw_task *b);
+/* The same of two starts alone. */
+bool vw_task_same_start(uint64_t a_ns, uint64_t b_ns);
 
 const char *vw_role_name(enum vw_role role);
 /* NULL for VW_BACKEND_NONE. */
