@@ -8,6 +8,7 @@
 static const struct vw_detector_ops *const detectors[] = {
 	&vw_hog_ops,
 	&vw_wait_ops,
+	&vw_work_ops,
 };
 
 #define N_DETECTORS (sizeof(detectors) / sizeof(detectors[0]))

@@ -42,5 +42,6 @@ bool vw_detect_watched(const struct vw_detect_env *env, int32_t tid);
 /* Each says in its own file what it detects, from which observations. */
 extern const struct vw_detector_ops vw_hog_ops;
 extern const struct vw_detector_ops vw_wait_ops;
+extern const struct vw_detector_ops vw_work_ops;
 
 #endif
