@@ -158,8 +158,9 @@ void vw_episodes_feed(struct vw_episodes *set, const struct vw_obs *obs)
 	}
 }
 
-void vw_episodes_tick(struct vw_episodes *set, uint64_t ts_ns)
+void vw_episodes_tick(void *episodes, uint64_t ts_ns)
 {
+	struct vw_episodes *set = episodes;
 	struct vw_episode *episode, *next;
 
 	HASH_ITER(hh, set->head, episode, next)
@@ -171,8 +172,9 @@ void vw_episodes_tick(struct vw_episodes *set, uint64_t ts_ns)
 	}
 }
 
-void vw_episodes_finish(struct vw_episodes *set, uint64_t ts_ns)
+void vw_episodes_finish(void *episodes, uint64_t ts_ns)
 {
+	struct vw_episodes *set = episodes;
 	struct vw_episode *episode, *next;
 
 	HASH_ITER(hh, set->head, episode, next)
@@ -192,4 +194,25 @@ void vw_episodes_free(struct vw_episodes *set)
 	{
 		forget(set, episode);
 	}
+}
+
+void *vw_episodes_new(struct vw_detect_env *env, size_t size,
+		      void (*words)(struct vw_episode *episode, const struct vw_host *host))
+{
+	struct vw_episodes *set = calloc(1, sizeof(*set));
+
+	if (!set)
+		return NULL;
+	set->env = env;
+	set->size = size;
+	set->words = words;
+	return set;
+}
+
+void vw_episodes_destroy(void *episodes)
+{
+	if (!episodes)
+		return;
+	vw_episodes_free(episodes);
+	free(episodes);
 }

@@ -73,10 +73,15 @@ void vw_episodes_close(struct vw_episodes *set, struct vw_episode *episode);
 
 /* For LOSS and TASK_EXIT, which close what they touch; others are no business of this. */
 void vw_episodes_feed(struct vw_episodes *set, const struct vw_obs *obs);
-/* As those of struct vw_detector_ops. */
-void vw_episodes_tick(struct vw_episodes *set, uint64_t ts_ns);
-void vw_episodes_finish(struct vw_episodes *set, uint64_t ts_ns);
+/* As those of struct vw_detector_ops; @episodes is a struct vw_episodes. */
+void vw_episodes_tick(void *episodes, uint64_t ts_ns);
+void vw_episodes_finish(void *episodes, uint64_t ts_ns);
 /* Forgets all without a word. */
 void vw_episodes_free(struct vw_episodes *set);
+
+/* For detectors that need to keep nothing else: new for create, destroy as it is. */
+void *vw_episodes_new(struct vw_detect_env *env, size_t size,
+		      void (*words)(struct vw_episode *episode, const struct vw_host *host));
+void vw_episodes_destroy(void *episodes);
 
 #endif
