@@ -6,9 +6,7 @@
 #include "detect/detector.h"
 
 static const struct vw_detector_ops *const detectors[] = {
-	&vw_hog_ops,
-	&vw_wait_ops,
-	&vw_work_ops,
+	&vw_hog_ops, &vw_wait_ops,  &vw_work_ops, &vw_busy_ops,
 };
 
 #define N_DETECTORS (sizeof(detectors) / sizeof(detectors[0]))

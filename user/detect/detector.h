@@ -43,5 +43,6 @@ bool vw_detect_watched(const struct vw_detect_env *env, int32_t tid);
 extern const struct vw_detector_ops vw_hog_ops;
 extern const struct vw_detector_ops vw_wait_ops;
 extern const struct vw_detector_ops vw_work_ops;
+extern const struct vw_detector_ops vw_busy_ops;
 
 #endif
