@@ -45,5 +45,6 @@ extern const struct vw_detector_ops vw_wait_ops;
 extern const struct vw_detector_ops vw_work_ops;
 extern const struct vw_detector_ops vw_busy_ops;
 extern const struct vw_detector_ops vw_gap_ops;
+extern const struct vw_detector_ops vw_boost_ops;
 
 #endif
