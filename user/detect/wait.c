@@ -331,7 +331,7 @@ static struct wait_episode *begin(struct detector *d, const struct vw_obs *obs, 
 }
 
 static void update(struct detector *d, struct wait_episode *e, const struct vw_obs *obs,
-		   bool longer)
+		   enum class class, bool longer)
 {
 	const struct vw_obs_wait *w = &obs->wait;
 	struct vw_finding *f = &e->base.finding;
@@ -343,9 +343,12 @@ static void update(struct detector *d, struct wait_episode *e, const struct vw_o
 	if (w->wait_ns < e->base.longest_ns)
 		return;
 	e->base.longest_ns = w->wait_ns;
-	e->wait = *w;
-	f->cause = cause_of((enum class)e->base.key.class, w);
 	f->severity = w->wait_ns >= 20 * d->env->config.threshold_ns ? VW_CRITICAL : VW_WARNING;
+	/* By now it looks otherwise, or is not known so well: what it was told for stands. */
+	if ((int32_t) class != e->base.key.class)
+		return;
+	e->wait = *w;
+	f->cause = cause_of(class, w);
 	f->evidence.softirq_ns = w->softirq_ns;
 	f->evidence.oncpu_ns = f->has_culprit ? w->top_ns : VW_UNKNOWN;
 }
@@ -370,7 +373,7 @@ static int feed_wait(struct detector *d, const struct vw_obs *obs)
 		return -ENOMEM;
 	if (!longer && !w->final)
 		err = keep(d, e, obs);
-	update(d, e, obs, longer);
+	update(d, e, obs, class, longer);
 	if (longer && w->final)
 		drop(d, w->tid);
 	e->base.lasts = e->under_way > 0;

@@ -161,7 +161,10 @@ void vw_finding_add_victim(struct vw_finding *f, const struct vw_task *task, uin
 	if (!v)
 		return;
 	v->task = *task;
-	v->wait_total_ns += longer ? wait_ns - v->wait_last_ns : wait_ns;
+	if (!longer)
+		v->wait_total_ns += wait_ns;
+	else if (wait_ns > v->wait_last_ns)
+		v->wait_total_ns += wait_ns - v->wait_last_ns;
 	v->wait_last_ns = wait_ns;
 	if (wait_ns > v->wait_ns)
 		v->wait_ns = wait_ns;
