@@ -336,6 +336,24 @@ static void test_life(void **state)
 	assert_int_equal(env->seen[6].start_ns, obs.ts_ns - SEC);
 }
 
+/* Totals that lag behind and then make up for it are two findings. */
+static void test_totals_both_ways(void **state)
+{
+	struct env *env = *state;
+	struct vw_obs obs = charge(500, 100);
+
+	obs.charge.tid = 0;
+	obs.charge.totals = true;
+	feed(env, &obs);
+	obs.charge.charged_ns = (int64_t)(900 * MS);
+	obs.ts_ns += SEC;
+	feed(env, &obs);
+	assert_int_equal(env->n, 3);
+	assert_int_equal(env->seen[1].status, VW_CLOSED);
+	assert_int_equal(env->seen[2].cause, VW_CAUSE_CPU_TOTALS);
+	assert_int_equal(env->seen[2].start_ns, END);
+}
+
 static void test_exit_and_loss(void **state)
 {
 	struct env *env = *state;
@@ -375,6 +393,7 @@ int main(void)
 		TEST(test_dodger),
 		TEST(test_not_known),
 		TEST(test_life),
+		TEST(test_totals_both_ways),
 		TEST(test_exit_and_loss),
 	};
 

@@ -133,6 +133,7 @@ static void test_unknown_parts(void **state)
 	feed(env, &obs);
 	obs = turns(SEC, true);
 	obs.wait.rt_ns = VW_UNKNOWN;
+	obs.wait.softirq_ns = MS;
 	feed(env, &obs);
 	obs = turns(SEC, true);
 	obs.wait.longest_stint_ns = VW_UNKNOWN;

@@ -46,6 +46,14 @@ static void test_unclaimed(void **state)
 	put(env, VW_WORK_ENDED, RX, AT + 58 * MS);
 	assert_int_equal(only(env, AT + SEC)->cause, VW_CAUSE_HEAD_OF_LINE);
 	assert_string_equal(last(env)->evidence.work.behind, "handle_tx_kick");
+	/* After a loss anywhere nobody knows whether it has begun. */
+	env->n = 0;
+	obs.ts_ns = AT + 100 * MS;
+	feed(env, &obs);
+	lose(env, 5, AT + 101 * MS);
+	put(env, VW_WORK_STARTED, RX, AT + 200 * MS);
+	put(env, VW_WORK_ENDED, RX, AT + 201 * MS);
+	none(env, AT + SEC);
 	/* Nobody knows whose it was: nobody is blamed for it. */
 	env->n = 0;
 	obs.ts_ns = AT + SEC;
@@ -116,17 +124,28 @@ static void test_causes(void **state)
 			 VW_CAUSE_WORKER_NOT_RUNNING);
 }
 
+/* Behind an item that takes 80 ms, of which the worker waited @wait_ns. */
+static enum vw_cause behind_front(struct env *env, uint64_t at, uint64_t wait_ns)
+{
+	const uint64_t ran = 80 * MS - wait_ns;
+
+	env->n = 0;
+	put_figures(env, VW_WORK_STARTED, TX, at, 0, 0, 0);
+	put_figures(env, VW_WORK_QUEUED, RX, at, 0, 0, 0);
+	put_figures(env, VW_WORK_ENDED, TX, at + 80 * MS, ran, wait_ns, 0);
+	put_figures(env, VW_WORK_STARTED, RX, at + 80 * MS, ran, wait_ns, 0);
+	put_figures(env, VW_WORK_ENDED, RX, at + 81 * MS, ran + MS, wait_ns, 0);
+	return only(env, at + SEC)->cause;
+}
+
 /* The item in front kept the worker, which did not get to run: it is not the item's fault. */
 static void test_front_did_not_run(void **state)
 {
 	struct env *env = *state;
 
-	put_figures(env, VW_WORK_STARTED, TX, AT, 0, 0, 0);
-	put_figures(env, VW_WORK_QUEUED, RX, AT, 0, 0, 0);
-	put_figures(env, VW_WORK_ENDED, TX, AT + 80 * MS, 30 * MS, 50 * MS, 0);
-	put_figures(env, VW_WORK_STARTED, RX, AT + 80 * MS, 30 * MS, 50 * MS, 0);
-	put_figures(env, VW_WORK_ENDED, RX, AT + 81 * MS, 31 * MS, 50 * MS, 0);
-	assert_int_equal(only(env, AT + SEC)->cause, VW_CAUSE_WORKER_NOT_RUNNING);
+	assert_int_equal(behind_front(env, AT, 40 * MS), VW_CAUSE_HEAD_OF_LINE);
+	assert_int_equal(behind_front(env, AT + 10 * SEC, 40 * MS + 1),
+			 VW_CAUSE_WORKER_NOT_RUNNING);
 }
 
 /* Many short ones in front, none of which is to blame by itself. */
