@@ -98,8 +98,7 @@ enum vw_backend vw_attr_backend(const struct vw_proc_stat *stat)
 	return backend_of(stat->name, stat->flags);
 }
 
-/* `CPU <n>/KVM`, or TCG: as QEMU names them with debug-threads=on. */
-static bool is_vcpu_name(const char *comm)
+bool vw_attr_is_vcpu_name(const char *comm)
 {
 	const char *end;
 	uint64_t number;
@@ -177,7 +176,7 @@ int vw_attr_read(int fd, int32_t pid, int32_t tid, struct vw_attr_raw *ret)
 	} else if (stat.flags & VW_PF_WQ_WORKER ||
 		   (stat.flags & VW_PF_KTHREAD && vw_str_starts(stat.name, "kworker/"))) {
 		task->role = VW_ROLE_KWORKER;
-	} else if (!(stat.flags & VW_PF_KTHREAD) && is_vcpu_name(task->comm)) {
+	} else if (!(stat.flags & VW_PF_KTHREAD) && vw_attr_is_vcpu_name(task->comm)) {
 		task->role = VW_ROLE_VCPU;
 	}
 	*ret = raw;

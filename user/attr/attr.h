@@ -32,6 +32,9 @@ enum vw_worker_kind {
 /* True for the name and the PF_* flags of a vhost worker, for tasks that /proc shows no more. */
 bool vw_attr_is_worker(const char *comm, uint32_t flags);
 
+/* `CPU <n>/KVM`, or TCG: as QEMU names them with debug-threads=on. */
+bool vw_attr_is_vcpu_name(const char *comm);
+
 enum vw_worker_kind vw_attr_worker_kind(const struct vw_task *task);
 /* "kthread", "process", "thread"; NULL for VW_WORKER_NOT. */
 const char *vw_attr_worker_kind_name(enum vw_worker_kind kind);
