@@ -163,7 +163,7 @@ struct vw_obs_move {
 	uint64_t moved_ns; /* when it was moved */
 	bool ran; /* it got to run, on to_cpu, after wait_ns */
 	uint64_t wait_ns; /* since it was taken off its CPU */
-	/* from_cpu went idle so long after the move, VW_UNKNOWN: not meanwhile */
+	/* from_cpu went idle so long after it was taken off, VW_UNKNOWN: not before it ran */
 	uint64_t old_cpu_idle_ns;
 	uint64_t relieved_ns; /* the longest wait on from_cpu when it left, 0 none */
 	int32_t displaced_tid; /* was running on to_cpu, still runnable, and made room; 0 none */
