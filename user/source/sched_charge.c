@@ -2,9 +2,10 @@
 /*
  * Time charged (sched_stat_runtime) against time on a CPU, in windows of about a second.
  *
- * An event charges what the task ran since it was charged last: at ticks and when it leaves its CPU.
- * So a window begins and ends where all is charged: when the task gets a CPU, at such an event, when
- * it leaves.  The event may be recorded by another CPU, and loss anywhere may be loss of it.
+ * An event charges what the task ran since it was charged last: at ticks and when it leaves its
+ * CPU.  So a window begins and ends where all is charged: when the task gets a CPU, at such an
+ * event, when it leaves.  The event may be recorded by another CPU, and loss anywhere may be loss
+ * of it.
  */
 #include <stdlib.h>
 

@@ -223,7 +223,7 @@ void vw_sched_break(struct vw_sched *s, struct vw_sched_cpu *cpu)
 	vw_sched_masks(s, cpu);
 }
 
-/* @t is NULL for the idle task, and for one for which there was no room: who runs is unknown then. */
+/* @t is NULL for the idle task; and if there was no room for it: who runs is unknown then. */
 static void first_sight(struct vw_sched *s, struct vw_sched_cpu *cpu, struct vw_sched_task *t,
 			int32_t tid)
 {

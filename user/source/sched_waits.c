@@ -3,8 +3,8 @@
  * Who waits for a CPU, since when, and what that CPU did meanwhile.
  *
  * The latter is cheap: counters of the CPU are compared with what they were when the wait began,
- * and the stints are looked up in the CPU's log.  Only what waits for longer than the log reaches back
- * is kept up to date as the log goes on, and only for the first ones of each queue.
+ * and the stints are looked up in the CPU's log.  Only what waits for longer than the log reaches
+ * back is kept up to date as the log goes on, and only for the first ones of each queue.
  */
 #include <stdlib.h>
 #include <string.h>
