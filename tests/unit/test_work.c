@@ -264,9 +264,11 @@ static void test_other_start(void **state)
 static void test_loss(void **state)
 {
 	struct env *env = *state;
+	struct vw_obs obs = work(VW_WORK_QUEUED, RX, AT);
 
 	/* Nobody knows where that worker is: it may have run there. */
-	put(env, VW_WORK_QUEUED, RX, AT);
+	obs.work.cpu = -1;
+	feed(env, &obs);
 	lose(env, 5, AT + MS);
 	none(env, AT + SEC);
 	/* It is on CPU 2. */

@@ -15,7 +15,7 @@ static inline struct vw_obs work(enum vw_work_phase phase, uint64_t which, uint6
 	struct vw_obs_work *w = &obs.work;
 
 	w->phase = phase;
-	w->cpu = phase == VW_WORK_QUEUED ? 7 : 2;
+	w->cpu = 2;
 	w->tid = WORKER;
 	w->start_ns = WORKER * SEC;
 	w->work = which;

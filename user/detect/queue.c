@@ -82,13 +82,6 @@ bool vw_queue_take(struct vw_queue *queue, uint64_t work, bool in_order, struct 
 	return true;
 }
 
-const struct vw_work_item *vw_queue_find(const struct vw_queue *queue, uint64_t work)
-{
-	int at = index_of(queue, work);
-
-	return at < 0 ? NULL : &queue->items[at];
-}
-
 void vw_queue_begin(struct vw_queue *queue, const struct vw_obs *obs)
 {
 	queue->running = false;

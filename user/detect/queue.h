@@ -49,9 +49,6 @@ int vw_queue_add(struct vw_queue *queue, const struct vw_obs *obs);
 bool vw_queue_take(struct vw_queue *queue, uint64_t work, bool in_order, struct vw_work_item *ret);
 /* @item, queued without a worker's name, turns out to be this worker's. */
 void vw_queue_claim(const struct vw_queue *queue, struct vw_work_item *item);
-/* NULL when it is not queued. */
-const struct vw_work_item *vw_queue_find(const struct vw_queue *queue, uint64_t work);
-
 void vw_queue_begin(struct vw_queue *queue, const struct vw_obs *obs);
 /* The running item has ended at @ts_ns. */
 void vw_queue_end(struct vw_queue *queue, uint64_t ts_ns);

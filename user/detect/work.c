@@ -306,18 +306,13 @@ static int wait_goes_on(struct detector *d, const struct worker *worker, uint64_
 	return tell_delayed(d, worker, &queue->items[0], ts_ns, true);
 }
 
+/* An item of which nothing is known may run or wait: it is let alone. */
 static int goes_on(struct detector *d, struct worker *worker, const struct vw_obs *obs)
 {
 	struct vw_queue *queue = &worker->queue;
 
-	if (!queue->running || queue->now.work != obs->work.work) {
-		if (vw_queue_find(queue, obs->work.work))
-			return wait_goes_on(d, worker, obs->ts_ns);
-		/* That it began was not seen: it has run from now on at least. */
-		if (queue->running)
-			lose_running(d, worker);
-		vw_queue_begin(queue, obs);
-	}
+	if (!queue->running || queue->now.work != obs->work.work)
+		return wait_goes_on(d, worker, obs->ts_ns);
 	queue->seen_ns = obs->ts_ns;
 	if (obs->ts_ns - queue->now.since_ns < LONG_NS)
 		return 0;
@@ -354,8 +349,7 @@ static int feed_work(struct detector *d, const struct vw_obs *obs)
 		return full ? 0 : -ENOMEM;
 	worker->figures = (struct vw_figures){ w->oncpu_ns, w->wait_ns, w->throttled_ns };
 	worker->figures_ns = obs->ts_ns;
-	/* Others queue, on their own CPUs. */
-	if (w->phase != VW_WORK_QUEUED && w->cpu >= 0)
+	if (w->cpu >= 0)
 		worker->cpu = w->cpu;
 	switch (w->phase) {
 	case VW_WORK_QUEUED:

@@ -108,7 +108,7 @@ enum vw_work_phase { VW_WORK_QUEUED, VW_WORK_STARTED, VW_WORK_LASTS, VW_WORK_END
  */
 struct vw_obs_work {
 	enum vw_work_phase phase;
-	int32_t cpu; /* -1 unknown */
+	int32_t cpu; /* the worker's, also when another CPU queued it; -1 unknown */
 	int32_t tid; /* the worker, 0 unknown */
 	uint64_t start_ns; /* its identity, 0 unknown */
 	uint64_t work; /* what tells items apart: the address */
