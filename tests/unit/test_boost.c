@@ -21,7 +21,7 @@ static struct vw_obs kicked(uint64_t moved_ns)
 	m->moved_ns = moved_ns;
 	m->ran = true;
 	m->wait_ns = 2996000;
-	m->old_cpu_idle_ns = 144000;
+	m->old_cpu_idle_ns = 146000;
 	m->displaced_tid = DISPLACED;
 	m->displaced_start_ns = DISPLACED * SEC;
 	m->idle_known = true;
