@@ -69,7 +69,7 @@ void vw_sched_oom(struct vw_sched *s)
 		s->err = -ENOMEM;
 }
 
-static void tell_loss(struct vw_sched *s, int32_t cpu, uint64_t count)
+void vw_sched_tell_loss(struct vw_sched *s, int32_t cpu, uint64_t count)
 {
 	struct vw_obs *obs = vw_sched_obs(s, VW_OBS_LOSS, s->now_ns);
 
@@ -91,7 +91,7 @@ static void lose(struct vw_sched *s, const struct vw_event *e)
 	for (i = 0; i < s->n_cpus; i++)
 		if (e->cpu < 0 || s->active[i]->id == e->cpu)
 			vw_sched_break(s, s->active[i]);
-	tell_loss(s, e->cpu, e->lost);
+	vw_sched_tell_loss(s, e->cpu, e->lost);
 }
 
 void vw_sched_contradict(struct vw_sched *s, struct vw_sched_cpu *cpu)
@@ -101,7 +101,7 @@ void vw_sched_contradict(struct vw_sched *s, struct vw_sched_cpu *cpu)
 	if (!s->seen.switches)
 		return;
 	s->breaks++;
-	tell_loss(s, cpu->id, 0);
+	vw_sched_tell_loss(s, cpu->id, 0);
 }
 
 /* About once a second of the trace: what no event of its own would tell. */

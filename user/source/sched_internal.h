@@ -129,6 +129,7 @@ struct vw_sched_task {
 	struct vw_sched_charge charge;
 	struct vw_sched_item *items_list; /* queued to it or run by it */
 	struct vw_sched_item *running;
+	int32_t work_cpu; /* where its work was last told to be; -1 unknown */
 	UT_hash_handle hh;
 };
 
@@ -230,6 +231,8 @@ struct vw_sched {
 struct vw_obs *vw_sched_obs(struct vw_sched *s, enum vw_obs_kind kind, uint64_t ts_ns);
 void vw_sched_tell(struct vw_sched *s);
 void vw_sched_oom(struct vw_sched *s);
+/* @count 0: nobody said that events were lost. */
+void vw_sched_tell_loss(struct vw_sched *s, int32_t cpu, uint64_t count);
 /* What @cpu is thought to do cannot be: sight of it is lost. */
 void vw_sched_contradict(struct vw_sched *s, struct vw_sched_cpu *cpu);
 
@@ -335,6 +338,7 @@ void vw_sched_moves_finish(struct vw_sched *s);
 /* --- sched_work.c */
 void vw_sched_work(struct vw_sched *s, const struct vw_event *e);
 void vw_sched_items_drop(struct vw_sched *s, struct vw_sched_task *t);
+/* Of workers on @cpu. */
 void vw_sched_items_lost(struct vw_sched *s, const struct vw_sched_cpu *cpu);
 void vw_sched_items_second(struct vw_sched *s, bool all);
 void vw_sched_item_lasts(struct vw_sched *s, struct vw_sched_task *t);

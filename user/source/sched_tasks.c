@@ -51,7 +51,7 @@ static struct vw_sched_task *create(struct vw_sched *s, int32_t tid, const char 
 		goto oom;
 	t->tid = tid;
 	t->prio = -1;
-	t->last_from = t->last_to = -1;
+	t->last_from = t->last_to = t->work_cpu = -1;
 	memcpy(t->comm, comm, strnlen(comm, sizeof(t->comm) - 1));
 	HASH_ADD(hh, s->tasks, tid, sizeof(t->tid), t);
 	if (!VW_HASH_ADDED(t)) {

@@ -140,7 +140,6 @@ static void pairs(struct vw_sched *s, struct vw_sched_cpu *cpu, const struct vw_
 		cpu->pair.tid[1] = next->tid;
 		cpu->pair.start_ns = s->now_ns;
 		cpu->pair.switches = 1;
-		cpu->pair.longest_ns = ns;
 		return;
 	}
 	if (s->now_ns - cpu->pair.start_ns >= WINDOW_NS) {

@@ -105,6 +105,8 @@ static void tell(struct vw_sched *s, struct vw_sched_item *item, enum vw_work_ph
 		work->wait_ns = vw_sched_waited(t, s->now_ns);
 	}
 	vw_sched_tell(s);
+	if (t && phase != VW_WORK_QUEUED && work->cpu >= 0)
+		t->work_cpu = work->cpu;
 	if (phase != VW_WORK_ENDED)
 		item->due_ns = s->now_ns + VW_SCHED_REPEAT_NS;
 }
@@ -196,14 +198,24 @@ void vw_sched_items_drop(struct vw_sched *s, struct vw_sched_task *t)
 		forget(s, t->items_list);
 }
 
-/* What a worker on @cpu did in the meantime is not known, nor who runs what nobody was seen to. */
+/*
+ * What a worker on @cpu did in the meantime is not known, nor who runs what nobody was seen to.
+ * Who listens goes by the CPU that was told: if that was another one, it is lost as well.
+ */
 void vw_sched_items_lost(struct vw_sched *s, const struct vw_sched_cpu *cpu)
 {
 	struct vw_sched_item *item, *next;
 
 	HASH_ITER(hh, s->items, item, next)
-	if (!item->worker || item->worker->cpu == cpu)
+	{
+		const struct vw_sched_task *t = item->worker;
+
+		if (t && t->cpu && t->cpu != cpu && t->work_cpu >= 0 && t->work_cpu != cpu->id)
+			continue;
+		if (t && t->work_cpu >= 0 && t->work_cpu != cpu->id)
+			vw_sched_tell_loss(s, t->work_cpu, 0);
 		forget(s, item);
+	}
 }
 
 void vw_sched_items_second(struct vw_sched *s, bool all)
