@@ -239,6 +239,7 @@ static inline void rt(struct env *env, uint64_t ts_ns, int32_t cpu, int32_t tid,
 	struct vw_event e = event(env, VW_EVENT_STAT_RUNTIME, cpu, ts_ns);
 
 	e.runtime.task = who(env, tid);
+	e.runtime.task.prio = -1; /* that event does not tell */
 	e.runtime.runtime_ns = runtime_ns;
 	give(env, &e);
 }

@@ -18,18 +18,13 @@
 #define NOTE_NS VW_NS_PER_MS
 #define PRIO_RT 100
 
-static uint64_t grown(uint64_t now, uint64_t then)
-{
-	return now == VW_UNKNOWN || then == VW_UNKNOWN ? 0 : now - then;
-}
-
 static uint64_t irq_of(const struct vw_sched *s, const struct vw_sched_task *t)
 {
 	uint64_t open = 0;
 
 	if (t->state == VW_SCHED_RUNS)
-		open = grown(vw_sched_irq(s, t->cpu, s->now_ns), t->cpu->irq_at);
-	return t->irq_ns + open;
+		open = vw_sched_grown(vw_sched_irq(s, t->cpu, s->now_ns), t->cpu->irq_at);
+	return t->irq_ns + (open == VW_UNKNOWN ? 0 : open);
 }
 
 static uint64_t softirq_of(const struct vw_sched *s, const struct vw_sched_task *t)
@@ -37,8 +32,8 @@ static uint64_t softirq_of(const struct vw_sched *s, const struct vw_sched_task 
 	uint64_t open = 0;
 
 	if (t->state == VW_SCHED_RUNS)
-		open = grown(vw_sched_softirq(s, t->cpu, s->now_ns), t->cpu->softirq_at);
-	return t->softirq_ns + open;
+		open = vw_sched_grown(vw_sched_softirq(s, t->cpu, s->now_ns), t->cpu->softirq_at);
+	return t->softirq_ns + (open == VW_UNKNOWN ? 0 : open);
 }
 
 static void sync(const struct vw_sched *s, struct vw_sched_task *t)
@@ -53,7 +48,7 @@ static void sync(const struct vw_sched *s, struct vw_sched_task *t)
 
 static bool is_rt(const struct vw_sched_task *t)
 {
-	return t->prio < PRIO_RT; /* the unknown prio included: who knows */
+	return t->prio >= 0 && t->prio < PRIO_RT;
 }
 
 /* The next window begins where the last one ended, or where all is charged now. */
@@ -114,7 +109,7 @@ static void close_window(struct vw_sched *s, struct vw_sched_task *t)
 	uint64_t diff = oncpu > c->charged_ns ? oncpu - c->charged_ns : c->charged_ns - oncpu;
 	bool off = diff > NOTE_NS && diff > oncpu / 100;
 
-	if (!c->rt && !is_rt(t) && !t->gone && s->seen.charges && is_observable(s, t)) {
+	if (!c->rt && t->prio >= PRIO_RT && !t->gone && s->seen.charges && is_observable(s, t)) {
 		if (off || c->off || t->watched)
 			tell(s, t);
 		c->off = off;
@@ -172,7 +167,7 @@ void vw_sched_charge_in(struct vw_sched *s, struct vw_sched_task *t, bool whole)
 	c->open = false;
 	if (!whole)
 		return;
-	if (!t->ran && !is_rt(t)) {
+	if (!t->ran && t->prio >= PRIO_RT) {
 		t->ran = true;
 		s->ran_tasks++;
 	}

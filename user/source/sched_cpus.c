@@ -134,9 +134,9 @@ static void close_interrupts(struct vw_sched_cpu *cpu)
 	cpu->softirq.depth = cpu->irq.depth = 0;
 }
 
-static uint64_t since(uint64_t now, uint64_t then)
+static void add(uint64_t *sum, uint64_t ns)
 {
-	return now == VW_UNKNOWN || then == VW_UNKNOWN || now < then ? 0 : now - then;
+	*sum += ns == VW_UNKNOWN ? 0 : ns;
 }
 
 /* What the stint was, up to @ts_ns, is added to the sums. */
@@ -150,8 +150,8 @@ static void account(struct vw_sched *s, struct vw_sched_cpu *cpu, uint64_t ts_ns
 		return;
 	}
 	t->oncpu_ns += ns;
-	t->irq_ns += since(vw_sched_irq(s, cpu, ts_ns), cpu->irq_at);
-	t->softirq_ns += since(vw_sched_softirq(s, cpu, ts_ns), cpu->softirq_at);
+	add(&t->irq_ns, vw_sched_grown(vw_sched_irq(s, cpu, ts_ns), cpu->irq_at));
+	add(&t->softirq_ns, vw_sched_grown(vw_sched_softirq(s, cpu, ts_ns), cpu->softirq_at));
 	if (t->prio >= 0 && t->prio < 100)
 		cpu->rt_ns += ns;
 	if (cpu->full_since_ns)

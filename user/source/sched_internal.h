@@ -188,7 +188,7 @@ struct vw_sched_cpu {
 	} broken; /* the interruption of a vCPU under way */
 	struct vw_sched_share shares[VW_SCHED_SHARES];
 	struct {
-		int32_t tid[2];
+		int32_t tid[2], left; /* who left last for the other one */
 		uint64_t start_ns, switches, misses, longest_ns;
 	} pair;
 };
@@ -369,6 +369,14 @@ void vw_sched_shares(struct vw_sched *s, struct vw_sched_cpu *cpu, struct vw_sch
 		     struct vw_sched_task *next, bool runnable);
 void vw_sched_shares_second(struct vw_sched *s, struct vw_sched_cpu *cpu, bool all);
 void vw_sched_shares_drop(struct vw_sched_cpu *cpu);
+
+/* Of sums of time in interrupts: VW_UNKNOWN then means that there were no such events yet. */
+static inline uint64_t vw_sched_grown(uint64_t now, uint64_t then)
+{
+	if (now == VW_UNKNOWN || then == VW_UNKNOWN)
+		return now;
+	return now - then;
+}
 
 static inline uint64_t vw_sched_max(uint64_t a, uint64_t b)
 {

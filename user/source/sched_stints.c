@@ -99,14 +99,6 @@ static void tell_names(struct vw_sched *s, struct vw_sched_cpu *cpu)
 	}
 }
 
-static uint64_t part(uint64_t now, uint64_t then)
-{
-	if (now == VW_UNKNOWN)
-		return VW_UNKNOWN;
-	/* There were no such events yet when the stint began. */
-	return then == VW_UNKNOWN ? now : now - then;
-}
-
 void vw_sched_tell_stint(struct vw_sched *s, struct vw_sched_cpu *cpu, bool final)
 {
 	struct vw_sched_task *t = cpu->curr;
@@ -129,8 +121,8 @@ void vw_sched_tell_stint(struct vw_sched *s, struct vw_sched_cpu *cpu, bool fina
 	stint->ticks = stint->pending_ticks = UINT32_MAX;
 	stint->weight = vw_sched_weight(t->prio);
 	stint->nr_running = cpu->queue_known ? 1 + cpu->n_waiting : 0;
-	stint->softirq_ns = part(vw_sched_softirq(s, cpu, s->now_ns), cpu->softirq_at);
-	stint->irq_ns = part(vw_sched_irq(s, cpu, s->now_ns), cpu->irq_at);
+	stint->softirq_ns = vw_sched_grown(vw_sched_softirq(s, cpu, s->now_ns), cpu->softirq_at);
+	stint->irq_ns = vw_sched_grown(vw_sched_irq(s, cpu, s->now_ns), cpu->irq_at);
 	stint->clock = "trace";
 	add_waiters(s, cpu, stint);
 	vw_sched_tell(s);

@@ -130,13 +130,15 @@ static void pairs(struct vw_sched *s, struct vw_sched_cpu *cpu, const struct vw_
 		cpu->pair.longest_ns = ns;
 	if (!prev || !next || !runnable)
 		return;
-	if (is_of_pair(cpu, prev) && is_of_pair(cpu, next)) {
+	/* There and back again: one that only ever interrupts the other makes no pair. */
+	if (is_of_pair(cpu, prev) && is_of_pair(cpu, next) && cpu->pair.left != prev->tid) {
+		cpu->pair.left = prev->tid;
 		cpu->pair.switches++;
 	} else if (++cpu->pair.misses > MISSES_ANYWAY + cpu->pair.switches / SWITCHES_PER_MISS ||
 		   !cpu->pair.tid[0]) {
 		tell_pair(s, cpu);
 		memset(&cpu->pair, 0, sizeof(cpu->pair));
-		cpu->pair.tid[0] = prev->tid;
+		cpu->pair.tid[0] = cpu->pair.left = prev->tid;
 		cpu->pair.tid[1] = next->tid;
 		cpu->pair.start_ns = s->now_ns;
 		cpu->pair.switches = 1;
