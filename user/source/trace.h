@@ -6,10 +6,9 @@
 #ifndef VW_SOURCE_TRACE_H
 #define VW_SOURCE_TRACE_H
 
+#include "source/ftrace.h"
 #include "source/input.h"
 #include "source/replay.h"
-
-enum vw_trace_form { VW_TRACE_NONE, VW_TRACE_FTRACE, VW_TRACE_PERF };
 
 /* What @len bytes of the beginning of an input look like. */
 enum vw_trace_form vw_trace_looks_like(const char *head, size_t len);
