@@ -255,6 +255,7 @@ static void test_pipe(void **state)
 	assert_int_equal(head_len, VW_INPUT_HEAD);
 	expect_all(env->in, text, len);
 	assert_string_equal(vw_input_name(env->in), env->path);
+	assert_false(vw_input_is_file(env->in));
 	free(text);
 }
 
@@ -280,10 +281,12 @@ static void test_gzip(void **state)
 	struct vw_input *in;
 
 	assert_non_null(packed);
+	assert_true(vw_input_is_file(open_bytes(*state, text, len)));
 	packed_len = pack(text, len, packed, len);
 	in = open_bytes(*state, packed, packed_len);
 	expect_all(in, text, len);
 	assert_false(vw_input_truncated(in));
+	assert_false(vw_input_is_file(in));
 	/* Two members in a row, as of a log that was rotated and joined; then a padded block. */
 	half = len / 2;
 	packed_len = pack(text, half, packed, len);

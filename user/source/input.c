@@ -16,7 +16,7 @@
 
 struct vw_input {
 	int fd;
-	bool close_fd;
+	bool close_fd, regular;
 	const char *name;
 	char *path; /* what @name points to, NULL for standard input */
 	bool packed, member_open; /* gzip; within one of its members */
@@ -181,7 +181,7 @@ static int begin(struct vw_input *in)
 }
 
 /* Devices have no end, and reading one may have effects. */
-static int check_type(const struct vw_input *in, struct vw_error *e)
+static int check_type(struct vw_input *in, struct vw_error *e)
 {
 	struct stat st;
 
@@ -194,6 +194,7 @@ static int check_type(const struct vw_input *in, struct vw_error *e)
 		return vw_error_set(e, -EINVAL, "no_input",
 				    "%s is a device; name a file or use - for standard input",
 				    in->name);
+	in->regular = S_ISREG(st.st_mode);
 	return 0;
 }
 
@@ -255,6 +256,11 @@ void vw_input_close(struct vw_input *in)
 const char *vw_input_name(const struct vw_input *in)
 {
 	return in->name;
+}
+
+bool vw_input_is_file(const struct vw_input *in)
+{
+	return in->path && in->regular && !in->packed;
 }
 
 const char *vw_input_head(struct vw_input *in, size_t *ret_len)
