@@ -133,30 +133,43 @@ static void put_victims(struct vw_object *parent, const struct vw_finding *findi
 	vw_object_put(parent, "victims", array);
 }
 
+static void put_finding(struct vw_object *o, const struct vw_finding *finding)
+{
+	vw_object_init(o);
+	vw_object_put_text(o, "type", "finding");
+	vw_object_put_text(o, "kind", vw_kind_name(finding->kind));
+	vw_object_put_text(o, "severity", vw_severity_name(finding->severity));
+	vw_object_put_text(o, "status", vw_status_name(finding->status));
+	vw_object_put_u64(o, "start_ns", finding->start_ns);
+	vw_object_put_u64(o, "end_ns", finding->end_ns);
+	vw_object_put_u64(o, "duration_ns", finding->duration_ns);
+	vw_object_put_cpu(o, "cpu", finding->cpu);
+	if (finding->has_culprit)
+		put_culprit(o, &finding->culprit);
+	else
+		vw_object_put(o, "culprit", json_null());
+	put_victims(o, finding);
+	vw_object_put_text(o, "cause", vw_cause_name(finding->cause));
+	vw_evidence_put(o, finding);
+	vw_object_put_u64(o, "printed_after_ns", finding->printed_after_ns);
+	vw_object_put(o, "message", vw_object_text(o, finding->message));
+	vw_object_put_text(o, "remedy", finding->remedy);
+}
+
 static void json_finding(struct vw_sink *base, const struct vw_finding *finding)
 {
 	struct vw_object o;
 
-	vw_object_init(&o);
-	vw_object_put_text(&o, "type", "finding");
-	vw_object_put_text(&o, "kind", vw_kind_name(finding->kind));
-	vw_object_put_text(&o, "severity", vw_severity_name(finding->severity));
-	vw_object_put_text(&o, "status", vw_status_name(finding->status));
-	vw_object_put_u64(&o, "start_ns", finding->start_ns);
-	vw_object_put_u64(&o, "end_ns", finding->end_ns);
-	vw_object_put_u64(&o, "duration_ns", finding->duration_ns);
-	vw_object_put_cpu(&o, "cpu", finding->cpu);
-	if (finding->has_culprit)
-		put_culprit(&o, &finding->culprit);
-	else
-		vw_object_put(&o, "culprit", json_null());
-	put_victims(&o, finding);
-	vw_object_put_text(&o, "cause", vw_cause_name(finding->cause));
-	vw_evidence_put(&o, finding);
-	vw_object_put_u64(&o, "printed_after_ns", finding->printed_after_ns);
-	vw_object_put(&o, "message", vw_object_text(&o, finding->message));
-	vw_object_put_text(&o, "remedy", finding->remedy);
+	put_finding(&o, finding);
 	emit((struct json_sink *)base, &o);
+}
+
+char *vw_sink_json_finding(const struct vw_finding *finding)
+{
+	struct vw_object o;
+
+	put_finding(&o, finding);
+	return vw_object_line(&o);
 }
 
 static void json_worker(struct vw_sink *base, const struct vw_worker_row *row)

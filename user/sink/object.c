@@ -88,15 +88,22 @@ void vw_object_append(struct vw_object *parent, json_t *array, struct vw_object 
 		parent->failed = true;
 }
 
-int vw_object_write(FILE *out, struct vw_object *o)
+char *vw_object_line(struct vw_object *o)
 {
 	size_t flags = JSON_COMPACT | (o->ascii ? JSON_ENSURE_ASCII : 0);
 	char *line = NULL;
-	int err = 0;
 
 	if (!o->failed)
 		line = json_dumps(o->json, flags);
 	json_decref(o->json);
+	return line;
+}
+
+int vw_object_write(FILE *out, struct vw_object *o)
+{
+	char *line = vw_object_line(o);
+	int err = 0;
+
 	if (!line)
 		return -ENOMEM;
 	errno = 0;

@@ -3,7 +3,8 @@
  * A JSON object under construction, with this project's rules (docs/FORMATS): what is not known is
  * null, names may hold any byte.  Keys keep the order in which they are put.
  *
- * A failure (out of memory) is kept in the object and told by vw_object_write().
+ * A failure (out of memory) is kept in the object and told by vw_object_line() and
+ * vw_object_write().
  */
 #ifndef VW_SINK_OBJECT_H
 #define VW_SINK_OBJECT_H
@@ -41,6 +42,8 @@ void vw_object_put_list(struct vw_object *o, const char *key, const int32_t *val
 /* These take over @child, the latter as a member of @array, which is or will be part of @parent. */
 void vw_object_put_object(struct vw_object *parent, const char *key, struct vw_object *child);
 void vw_object_append(struct vw_object *parent, json_t *array, struct vw_object *child);
+/* The text without a line feed; frees @o.  NULL when out of memory. */
+char *vw_object_line(struct vw_object *o);
 /* Writes one line and frees @o.  0 or a negative errno. */
 int vw_object_write(FILE *out, struct vw_object *o);
 

@@ -39,6 +39,8 @@ struct vw_sink {
 
 /* One JSON object a line (docs/FORMATS). @out stays the caller's. NULL when out of memory. */
 struct vw_sink *vw_sink_json_new(FILE *out);
+/* The object of one finding, without a line feed; freed by the caller.  NULL: out of memory. */
+char *vw_sink_json_finding(const struct vw_finding *finding);
 /* Shows nothing. */
 struct vw_sink *vw_sink_null_new(void);
 /* Text for logs and pipes: a table an interval, findings as sentences. */
