@@ -130,6 +130,48 @@ static void test_before_trace(void **state)
 	assert_int_equal(c->window_ns, c->oncpu_ns);
 }
 
+/*
+ * As real kernels record it: charged from when they began to choose it, and up to when they began
+ * to choose another.  With 30 000 switches a second that is a lot.
+ */
+static void test_choosing(void **state)
+{
+	struct env *env = *state;
+	uint64_t ts = START, tail;
+
+	call(env, WORKER, "vhost-3077");
+	for (tail = 7 * US; tail <= 57 * US; tail += 50 * US) {
+		restart(env);
+		for (ts = START; ts < START + SEC; ts += 200 * US) {
+			sw(env, ts, 2, 0, 'R', WORKER);
+			rt(env, ts + 13 * US, 2, WORKER, 16 * US);
+			rt(env, ts + 50 * US, 2, WORKER, 37 * US);
+			sw(env, ts + 50 * US + tail, 2, WORKER, 'S', 0);
+		}
+		finish(env);
+		/* More than that, and it ran and was not charged. */
+		assert_int_equal(only(env, VW_OBS_CHARGE)->charge.charged_ns, 5000 * 50 * US);
+		assert_int_equal(only(env, VW_OBS_CHARGE)->charge.oncpu_ns,
+				 5000 * (50 * US + (tail > 50 * US ? tail : 0)));
+	}
+}
+
+/* It was put on a CPU unseen and charged for that: such a window says nothing. */
+static void test_unseen_arrival(void **state)
+{
+	struct env *env = *state;
+	uint64_t ts;
+
+	for (ts = START; ts < START + 3 * SEC; ts += 20 * MS) {
+		wk(env, ts, OTHER, 2);
+		seen(env, ts + 9 * MS, 2, OTHER, VW_RESCHED_NONE);
+		rt(env, ts + 10 * MS, 2, OTHER, 10 * MS);
+		sw(env, ts + 10 * MS, 2, OTHER, 'S', 0);
+	}
+	finish(env);
+	assert_int_equal(count(env, VW_OBS_CHARGE), 0);
+}
+
 /* Charged by another CPU, in whose trace that stands; and several CPUs. */
 static void test_remote(void **state)
 {
@@ -298,7 +340,7 @@ int main(void)
 		TEST(test_note_boundary), TEST(test_between_ticks), TEST(test_before_trace),
 		TEST(test_remote),	  TEST(test_interrupts),    TEST(test_not_fair),
 		TEST(test_none),	  TEST(test_never_charged), TEST(test_filtered),
-		TEST(test_lost_charge),
+		TEST(test_lost_charge),	  TEST(test_choosing),	    TEST(test_unseen_arrival),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,16 +231,36 @@ static void first_sight(struct vw_sched *s, struct vw_sched_cpu *cpu, struct vw_
 		vw_sched_begin(s, cpu, t, false);
 }
 
+/*
+ * Some kernels leave switches out of the trace by which a CPU leaves its idle task.  When it then
+ * runs the only one that waits there, nothing else can have happened.
+ */
+static bool left_idle(const struct vw_sched_cpu *cpu, int32_t tid)
+{
+	return cpu->known && !cpu->curr && cpu->n_waiting == 1 && cpu->first->tid == tid;
+}
+
+/* The CPU runs another task than was thought. */
+static void hear_other(struct vw_sched *s, struct vw_sched_cpu *cpu, int32_t tid)
+{
+	if (left_idle(cpu, tid)) {
+		s->unseen++;
+		account(s, cpu, cpu->heard_ns);
+	} else if (cpu->known) {
+		vw_sched_contradict(s, cpu);
+	}
+}
+
 static void hear_switch(struct vw_sched *s, struct vw_sched_cpu *cpu, const struct vw_event *e)
 {
 	int32_t tid = cpu->curr ? cpu->curr->tid : 0;
 
 	s->seen.switches++;
 	close_interrupts(cpu);
-	if (cpu->known && tid != e->sw.prev.tid)
-		vw_sched_contradict(s, cpu);
-	if (!cpu->known)
+	if (!cpu->known || tid != e->sw.prev.tid) {
+		hear_other(s, cpu, e->sw.prev.tid);
 		first_sight(s, cpu, vw_sched_take(s, &e->sw.prev, false), e->sw.prev.tid);
+	}
 }
 
 /*
@@ -257,8 +277,7 @@ void vw_sched_hear(struct vw_sched *s, struct vw_sched_cpu *cpu, const struct vw
 		if (cpu->known && e->tid == cpu->left_tid &&
 		    s->now_ns - cpu->since_ns < SWITCHING_NS)
 			goto out;
-		if (cpu->known)
-			vw_sched_contradict(s, cpu);
+		hear_other(s, cpu, e->tid);
 		first_sight(s, cpu, vw_sched_take_tid(s, e->tid), e->tid);
 		tid = e->tid;
 	}

@@ -69,6 +69,8 @@ static const char *gaps_of(const struct vw_sched *s)
 		return "events were lost";
 	if (s->breaks)
 		return "events are missing, the trace was filtered or has gaps";
+	if (s->unseen)
+		return "the trace lacks switches from idle to a task";
 	return NULL;
 }
 

@@ -68,6 +68,8 @@ struct vw_sched_charge {
 	uint32_t gap; /* of the model when it began: lost events may be any task's */
 	uint64_t start_ns, oncpu_at, irq_at, softirq_at;
 	uint64_t charged_ns;
+	uint64_t last_ns; /* it was charged in this stint, 0 not yet */
+	uint64_t choosing_ns; /* sum of what came after the last charge of each stint */
 	/* When the charge was up to date last, and the sums then. */
 	uint64_t sync_ns, sync_oncpu, sync_irq, sync_softirq;
 };
@@ -205,7 +207,7 @@ struct vw_sched {
 	int err;
 	bool started;
 	uint64_t now_ns, start_ns, second_ns, last_charge_ns;
-	uint64_t lost, breaks;
+	uint64_t lost, breaks, unseen;
 	uint32_t gap; /* counts losses */
 	unsigned int ran_tasks, charged_tasks; /* so far, some may be gone */
 	unsigned int workers;
