@@ -117,7 +117,11 @@ struct vw_stall_evidence {
 	unsigned int n_cpus, n_tasks;
 	int32_t cpus[VW_MAX_LIST]; /* stalled CPUs */
 	int32_t tasks[VW_MAX_LIST]; /* stalled tasks: tids */
-	uint64_t gp; /* grace period; of an expedited one its sequence; VW_UNKNOWN */
+	/*
+	 * Grace period, of an expedited one its sequence; VW_UNKNOWN.  The kernel prints it as a
+	 * signed number, and so do we.
+	 */
+	uint64_t gp;
 	uint64_t jiffies;
 	uint64_t reports;
 	bool incomplete; /* parts of a report are missing */

@@ -231,10 +231,9 @@ struct vw_obs_report {
 	uint64_t gp; /* grace period, of an expedited one its sequence; VW_UNKNOWN */
 	uint64_t jiffies; /* RCU: age of the grace period; VW_UNKNOWN */
 	uint64_t stuck_ns; /* soft lockup: what the report says; VW_UNKNOWN */
-	/* Who ran on a stalled CPU, by the report. */
-	int32_t culprit_tid; /* 0 unknown */
+	/* Who ran on a stalled CPU, by the report; tid 0 unknown, and what it is by its name. */
+	struct vw_task culprit;
 	int32_t culprit_cpu; /* -1 unknown */
-	char culprit_comm[VW_COMM_LEN];
 	bool gp_kthread_starved; /* RCU: the grace-period thread did not get to run */
 	/* RCU: the timer did not come: a paused machine, or timers that are stuck */
 	bool timer_late;

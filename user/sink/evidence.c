@@ -66,7 +66,8 @@ static void put_stall(struct vw_object *o, const struct vw_evidence *e)
 	vw_object_put_cpu(o, "detector_cpu", s->detector_cpu);
 	vw_object_put_list(o, "cpus", s->cpus, s->n_cpus);
 	vw_object_put_list(o, "tasks", s->tasks, s->n_tasks);
-	vw_object_put_u64(o, "gp", s->gp);
+	vw_object_put(o, "gp",
+		      s->gp == VW_UNKNOWN ? json_null() : json_integer((json_int_t)s->gp));
 	vw_object_put_u64(o, "jiffies", s->jiffies);
 	vw_object_put_u64(o, "reports", s->reports);
 	vw_object_put(o, "incomplete", json_boolean(s->incomplete));
