@@ -48,5 +48,6 @@ extern const struct vw_detector_ops vw_gap_ops;
 extern const struct vw_detector_ops vw_boost_ops;
 extern const struct vw_detector_ops vw_vcpu_ops;
 extern const struct vw_detector_ops vw_blocked_ops;
+extern const struct vw_detector_ops vw_stall_ops;
 
 #endif
