@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reports put together: cases D1 and D6, several at a time, and logs that lack parts. */
+#include "klog_env.h"
+
+#define D1_FIRST                                                                                   \
+	"[  500.100000] rcu: INFO: rcu_sched self-detected stall on CPU\n"                         \
+	"[  500.100900] rcu: \t2-....: (20990 ticks this GP)"                                      \
+	" idle=3f2/1/0x4000000000000002 softirq=900/900 fqs=10300\n"
+#define D1_REST                                                                                    \
+	"[  500.102000] \t(t=21004 jiffies g=7001 q=55)\n"                                         \
+	"[  500.103000] CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1\n"                  \
+	"[  563.200000] rcu: INFO: rcu_sched self-detected stall on CPU\n"                         \
+	"[  563.201000] rcu: \t2-....: (36740 ticks this GP)"                                      \
+	" idle=3f2/1/0x4000000000000002 softirq=900/900 fqs=18000\n"                               \
+	"[  563.202000] \t(t=36780 jiffies g=7001 q=60)\n"                                         \
+	"[  563.203000] CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1\n"
+
+static void is_d1(const struct vw_finding *f)
+{
+	const struct vw_stall_evidence *s = &f->evidence.stall;
+
+	assert_int_equal(f->kind, VW_RCU_STALL);
+	assert_int_equal(f->severity, VW_CRITICAL);
+	assert_int_equal(f->status, VW_CLOSED);
+	assert_int_equal(f->cause, VW_CAUSE_WORKER);
+	assert_int_equal(f->cpu, 2);
+	assert_true(f->has_culprit);
+	assert_int_equal(f->culprit.tid, 8123);
+	assert_int_equal(f->culprit.role, VW_ROLE_VHOST_WORKER);
+	assert_int_equal(f->culprit.owner_pid, 8100);
+	assert_string_equal(f->culprit.vm, "");
+	assert_int_equal(f->n_victims, 0);
+	assert_int_equal(s->n_cpus, 1);
+	assert_int_equal(s->cpus[0], 2);
+	assert_int_equal(s->n_tasks, 0);
+	assert_int_equal(s->gp, 7001);
+	assert_int_equal(s->jiffies, 36780);
+	assert_int_equal(s->reports, 2);
+	assert_int_equal(s->detector_cpu, -1);
+	assert_string_equal(s->flavor, "rcu_sched");
+	assert_int_equal(f->evidence.count, 1);
+	/* 250 ticks a second: it began 84.016 s before the first report. */
+	assert_int_equal(f->end_ns, 563 * SEC + 200 * MS);
+}
+
+static void test_d1(void **state)
+{
+	struct env *env = *state;
+	const struct vw_finding *f = finding_of(env, D1_FIRST D1_REST);
+
+	is_d1(f);
+	assert_false(f->evidence.stall.incomplete);
+	assert_int_equal(f->start_ns, 416 * SEC + 84 * MS);
+	assert_int_equal(f->duration_ns, 147 * SEC + 116 * MS);
+	assert_int_equal(f->evidence.span_ns, f->duration_ns);
+	assert_string_equal(f->message,
+			    "vhost worker vhost-8100 (tid 8123) ran on CPU 2 while a grace period"
+			    " of rcu_sched did not end for 2m27s (36780 jiffies); the kernel"
+			    " reported it 2 times");
+	assert_int_equal(env->n_reports, 2);
+}
+
+/* The ring buffer wrapped. */
+static void test_d1_wrapped(void **state)
+{
+	struct env *env = *state;
+	const struct vw_finding *f = finding_of(env, D1_REST);
+
+	is_d1(f);
+	assert_true(f->evidence.stall.incomplete);
+	assert_true(env->reports[0].report.incomplete);
+	assert_int_equal(env->reports[0].report.culprit.tid, 8123);
+	assert_int_equal(env->reports[0].report.culprit_cpu, 2);
+	assert_false(env->reports[1].report.incomplete);
+	assert_int_equal(env->n_losses, 0);
+	assert_non_null(strstr(f->message, "a part of the report is missing"));
+}
+
+/* Wrapped at each line and cut at each line, and in the middle of each. */
+static void test_d1_any_part(void **state)
+{
+	static const char whole[] = D1_FIRST D1_REST;
+	struct env *env;
+	size_t from, to;
+
+	for (from = 0; from < sizeof(whole) - 1; from += 7) {
+		for (to = from; to < sizeof(whole); to += 11) {
+			char *part = strndup(whole + from, to - from);
+			unsigned int i;
+
+			assert_non_null(part);
+			teardown(state);
+			setup(state);
+			env = *state;
+			lines(env, part);
+			finish(env);
+			for (i = 0; i < env->n; i++) {
+				const struct vw_finding *f = &env->seen[i];
+
+				assert_int_equal(f->kind, VW_RCU_STALL);
+				/* Less may be known, nothing else. */
+				assert_true(!f->has_culprit || f->culprit.tid == 8123);
+				assert_true(f->cpu == 2 || f->cpu == -1);
+				assert_true(f->evidence.stall.gp == 7001 ||
+					    f->evidence.stall.gp == VW_UNKNOWN);
+				assert_true(f->evidence.stall.jiffies == 21004 ||
+					    f->evidence.stall.jiffies == 36780 ||
+					    f->evidence.stall.jiffies == VW_UNKNOWN);
+			}
+			free(part);
+		}
+	}
+}
+
+static void test_d1_cut(void **state)
+{
+	static const char *const cut[] = {
+		D1_FIRST,
+		D1_FIRST "[  500.102000] \t(t=21004 jiffies g=7001 q=5",
+		D1_FIRST "[  500.102000] \t(t=21004 jiffies g=7001 q=55)\n"
+			 "[  500.103000] CPU: 2 PID: 81",
+		D1_FIRST "[  500.102000] \t(t=21004 jiffies g=7001 q=55)\n"
+			 "[  500.103000] CPU: 2 PID: 8123 Comm: vhost-8100 Not",
+		D1_FIRST "[  500.102000] \t(t=21004 jiffies g=7001 q=55)\n"
+			 "[  500.103000] NMI backtrace for cpu 2\n",
+	};
+	struct env *env = *state;
+	size_t i;
+
+	for (i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
+		const struct vw_finding *f = finding_of(env, cut[i]);
+
+		assert_true(f->evidence.stall.incomplete);
+		assert_int_equal(f->cpu, 2);
+		assert_false(f->has_culprit);
+		assert_int_equal(f->cause, VW_CAUSE_UNKNOWN);
+		assert_true(f->duration_ns == VW_UNKNOWN);
+		teardown(state);
+		setup(state);
+		env = *state;
+	}
+}
+
+/* Nothing is left of a report but the stack of a CPU that tells of itself. */
+static void test_only_a_stack(void **state)
+{
+	struct env *env = *state;
+	const struct vw_obs_report *r;
+
+	r = report_of(env, "[  500.1] CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1\n"
+			   "[  500.1] Call Trace:\n"
+			   "[  500.1]  <IRQ>\n"
+			   "[  500.1]  dump_stack+0x6b/0x83\n"
+			   "[  500.1]  rcu_dump_cpu_stacks+0xa5/0xd7\n"
+			   "[  500.1]  </IRQ>\n"
+			   "[  500.1] RIP: 0010:tun_sendmsg+0x227/0x17d0\n"
+			   "[  500.1]  handle_tx+0xad/0xe0 [vhost_net]\n");
+	assert_int_equal(r->kind, VW_REPORT_RCU_STALL);
+	assert_true(r->incomplete);
+	assert_int_equal(r->culprit.tid, 8123);
+	assert_int_equal(r->cpus[0], 2);
+	assert_int_equal(r->n_stack, 2);
+	assert_string_equal(r->stack[0], "tun_sendmsg");
+	/* Any other stack is none of ours. */
+	nothing_in(env, "[  600.1] WARNING: CPU: 2 PID: 8123 at kernel/foo.c:1 foo+0x1/0x2\n"
+			"[  600.1] CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1\n"
+			"[  600.1] Call Trace:\n"
+			"[  600.1]  foo+0x1/0x2\n");
+}
+
+#define LOCKUP(t, s)                                                                               \
+	"[  " t "] " PREFIX "soft lockup - CPU#1 stuck for " s "s! [vhost-3077:3101]\n"            \
+	"[  " t "] CPU: 1 PID: 3101 Comm: vhost-3077 Not tainted 5.7.0 #1\n"                       \
+	"[  " t "]  handle_tx+0xad/0xe0 [vhost_net]\n"
+
+static void is_d6(const struct vw_finding *f, uint64_t duration_ns, uint64_t reports)
+{
+	assert_int_equal(f->kind, VW_SOFT_LOCKUP);
+	assert_int_equal(f->severity, VW_CRITICAL);
+	assert_int_equal(f->cpu, 1);
+	assert_int_equal(f->duration_ns, duration_ns);
+	assert_int_equal(f->end_ns - f->start_ns, duration_ns);
+	assert_int_equal(f->evidence.stall.reports, reports);
+	assert_int_equal(f->evidence.stall.n_cpus, 1);
+	assert_true(f->evidence.stall.gp == VW_UNKNOWN);
+	assert_true(f->evidence.stall.jiffies == VW_UNKNOWN);
+	assert_int_equal(f->evidence.n_stack, 1);
+}
+
+/* Each report tells the time since the one before. */
+static void test_d6_old(void **state)
+{
+	struct env *env = *state;
+	const struct vw_finding *f;
+
+#define PREFIX "BUG: "
+	f = finding_of(env, LOCKUP("268.0", "22") LOCKUP("296.0", "22") LOCKUP("336.0", "23"));
+#undef PREFIX
+	is_d6(f, 90 * SEC, 3);
+	assert_int_equal(f->start_ns, 246 * SEC);
+	assert_int_equal(f->cause, VW_CAUSE_WORKER);
+	assert_int_equal(f->culprit.tid, 3101);
+	assert_string_equal(f->message,
+			    "vhost worker vhost-3077 (tid 3101) kept CPU 1 in the kernel"
+			    " for at least 90s; the kernel reported it 3 times");
+}
+
+/* Each report tells the whole time. */
+static void test_d6_new(void **state)
+{
+	struct env *env = *state;
+	const struct vw_finding *f;
+
+#define PREFIX "watchdog: BUG: "
+	f = finding_of(env, LOCKUP("580.0", "26") LOCKUP("608.0", "54") LOCKUP("648.0", "94"));
+#undef PREFIX
+	is_d6(f, 94 * SEC, 3);
+	assert_int_equal(f->cause, VW_CAUSE_WORKER);
+	assert_null(strstr(f->message, "at least"));
+}
+
+/* With the table, and a caller field. */
+static void test_d6_interrupts(void **state)
+{
+	struct env *env = *state;
+	const struct vw_finding *f;
+
+#define PREFIX "[    C1] NMI watchdog: BUG: "
+	f = finding_of(
+		env,
+		LOCKUP("580.0",
+		       "26") "[  580.0] CPU#1 Utilization every 4s during lockup:\n"
+			     "[  580.0] \t#1:   0% system,\t  0% softirq,\t100% hardirq,\t  0% idle\n" LOCKUP(
+				     "608.0", "54") LOCKUP("648.0", "94"));
+#undef PREFIX
+	is_d6(f, 94 * SEC, 3);
+	assert_int_equal(f->cause, VW_CAUSE_INTERRUPT_STORM);
+	assert_false(f->has_culprit);
+	assert_non_null(strstr(f->message, "is not to blame"));
+}
+
+/* Two CPUs report at the same time; the caller field tells the lines apart. */
+static void test_callers(void **state)
+{
+	struct env *env = *state;
+	const struct vw_finding *a, *b;
+
+	lines(env, "[  500.1][    C0] rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\n"
+		   "[  500.1][    C3] watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [a:31]\n"
+		   "[  500.1][    C0] rcu: \t2-....: (20990 ticks this GP) idle=3f2/1/0x4\n"
+		   "[  500.1][    C3] CPU: 3 PID: 31 Comm: a Not tainted 5.7.0 #1\n"
+		   "[  500.1][    C0] rcu: \t(detected by 0, t=21004 jiffies, g=7001, q=5)\n"
+		   "[  500.1][    C3]  in_a+0x1/0x2\n"
+		   "[  500.1][    C2] NMI backtrace for cpu 2\n"
+		   "[  500.1][    C3]  below_a+0x1/0x2\n"
+		   "[  500.1][    C2] CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1\n"
+		   "[  500.1][    C3]  bottom_of_a+0x1/0x2\n"
+		   "[  500.1][    C2]  handle_tx+0x1/0x2\n"
+		   "[  500.1][    C3]  end_of_a+0x1/0x2\n");
+	finish(env);
+	assert_int_equal(env->n, 2);
+	a = env->seen[0].kind == VW_RCU_STALL ? &env->seen[0] : &env->seen[1];
+	b = env->seen[0].kind == VW_RCU_STALL ? &env->seen[1] : &env->seen[0];
+	assert_int_equal(a->culprit.tid, 8123);
+	assert_int_equal(a->evidence.stall.gp, 7001);
+	assert_int_equal(a->evidence.stall.detector_cpu, 0);
+	assert_int_equal(a->evidence.n_stack, 1);
+	assert_string_equal(a->evidence.stack[0], "handle_tx");
+	assert_false(a->evidence.stall.incomplete);
+	assert_int_equal(b->kind, VW_SOFT_LOCKUP);
+	assert_int_equal(b->culprit.tid, 31);
+	assert_int_equal(b->evidence.n_stack, 4);
+	assert_string_equal(b->evidence.stack[3], "end_of_a");
+}
+
+/* Without it the CPU that a line is about, and how the report is told, must do. */
+static void test_interleaved(void **state)
+{
+	struct env *env = *state;
+
+	lines(env, "[  500.1] rcu: INFO: rcu_sched self-detected stall on CPU\n"
+		   "[  500.1] rcu: INFO: rcu_bh detected stalls on CPUs/tasks:\n"
+		   "[  500.1] rcu: \t2-....: (20990 ticks this GP) idle=3f2/1/0x4\n"
+		   "[  500.1] rcu: \t5-....: (20990 ticks this GP) idle=3f2/1/0x4\n"
+		   "[  500.1] rcu: \t(t=21004 jiffies g=7001 q=55)\n"
+		   "[  500.1] rcu: \t(detected by 0, t=21010 jiffies, g=33, q=5)\n"
+		   "[  500.1] CPU: 5 PID: 55 Comm: other Not tainted 5.7.0 #1\n"
+		   "[  500.1]  in_other+0x1/0x2\n"
+		   "[  500.1] CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1\n"
+		   "[  500.1]  handle_tx+0x1/0x2\n");
+	finish(env);
+	assert_int_equal(env->n_reports, 2);
+	/* Which of the two CPUs belongs to whom cannot be told; the tails can. */
+	assert_int_equal(env->reports[0].report.gp, 7001);
+	assert_int_equal(env->reports[1].report.gp, 33);
+	assert_int_equal(env->reports[1].report.detector_cpu, 0);
+	assert_int_equal(env->reports[0].report.detector_cpu, -1);
+	assert_false(env->reports[0].report.incomplete || env->reports[1].report.incomplete);
+}
+
+/* Lines that have lost their stamp still belong to their report. */
+static void test_continuation(void **state)
+{
+	struct env *env = *state;
+
+	assert_int_equal(line(env, "[  500.1] rcu: INFO: rcu_sched self-detected stall on CPU"), 1);
+	assert_int_equal(line(env, "\t2-....: (20990 ticks this GP) idle=3f2/1/0x4"), 1);
+	assert_int_equal(line(env, "something else"), 0);
+	assert_int_equal(line(env, "\t(t=21004 jiffies g=7001 q=55)"), 1);
+	assert_int_equal(line(env, "CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1"), 1);
+	assert_int_equal(line(env, ""), 0);
+	assert_int_equal(line(env, "[  500.2] something else"), 1);
+	assert_int_equal(line(env, "Jun 08 12:00:00 host app[1]: something else"), 0);
+	finish(env);
+	assert_int_equal(env->n_reports, 1);
+	assert_int_equal(env->reports[0].report.culprit.tid, 8123);
+	assert_int_equal(env->reports[0].ts_ns, 500 * SEC + 100 * MS);
+}
+
+/* The console event of a trace has a time where its text has none. */
+static void test_time_of_the_caller(void **state)
+{
+	static const char text[] = "INFO: rcu_sched detected stall on CPU 3 (t=15010 jiffies)";
+	struct env *env = *state;
+
+	assert_int_equal(vw_klog_line(env->klog, text, strlen(text), 77 * SEC), 1);
+	assert_int_equal(vw_klog_now(env->klog), 77 * SEC);
+	finish(env);
+	assert_int_equal(env->reports[0].ts_ns, 77 * SEC);
+}
+
+/* The host has booted: its grace periods count from the beginning again. */
+static void test_boot(void **state)
+{
+	struct env *env = *state;
+
+	lines(env, D1_FIRST "[  500.102000] \t(t=21004 jiffies g=7001 q=55)\n"
+			    "[    0.000000] Linux version 5.7.0 (gcc) #1\n"
+			    "[   20.000000] rcu: INFO: rcu_sched self-detected stall on CPU\n"
+			    "[   20.000000] rcu: \t2-....: (750 ticks this GP) idle=19e/1/0x4\n"
+			    "[   20.000000] rcu: \t(t=22000 jiffies g=7001 q=9)\n");
+	finish(env);
+	assert_int_equal(env->n_losses, 1);
+	assert_int_equal(env->n, 2);
+	assert_int_equal(env->seen[0].start_ns, 500 * SEC + 100 * MS);
+	/* Times go on, as nobody knows how long it was down. */
+	assert_true(env->seen[1].start_ns >= 520 * SEC && env->seen[1].start_ns < 521 * SEC);
+	/* The same where the message of the boot itself is missing, or made by journalctl. */
+	lines(env, "[    5.0] something\n");
+	assert_int_equal(env->n_losses, 1);
+	lines(env, "[  300.0] something\n[    1.0] something\n");
+	assert_int_equal(env->n_losses, 2);
+	lines(env, "-- Reboot --\n");
+	assert_int_equal(env->n_losses, 3);
+}
+
+/* CPUs print a little out of order; that is no boot, and time does not run backwards. */
+static void test_out_of_order(void **state)
+{
+	struct env *env = *state;
+
+	lines(env, "[  500.0] something\n[  499.9] something\n");
+	assert_int_equal(vw_klog_now(env->klog), 500 * SEC);
+	lines(env, "[  440.0] something\n");
+	assert_int_equal(env->n_losses, 0);
+	lines(env, "[  439.9] something\n");
+	assert_int_equal(env->n_losses, 1);
+	assert_int_equal(vw_klog_now(env->klog), 500 * SEC);
+}
+
+/* A file of syslog where some lines have the kernel's own time and some have not. */
+static void test_two_clocks(void **state)
+{
+	struct env *env = *state;
+
+	lines(env, "Jun  8 12:00:00 h kernel: [  500.0] something\n"
+		   "Jun  8 12:00:00 h kernel: something\n"
+		   "Jun  8 12:00:01 h kernel: [  501.0] something\n");
+	assert_int_equal(vw_klog_now(env->klog), 501 * SEC);
+	assert_int_equal(env->n_losses, 0);
+}
+
+/* Memory does not grow with what comes. */
+static void test_many_reports(void **state)
+{
+	struct env *env = *state;
+	char text[128];
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		snprintf(text, sizeof(text),
+			 "[%5d.5][%5s%d] watchdog: BUG: soft lockup - CPU#%d"
+			 " stuck for 22s! [a:%d]",
+			 100 + i / 500, "T", i, i, i + 1);
+		assert_int_equal(line(env, text), 1);
+		env->n = 0;
+	}
+	/* All but those that are under construction have been given away. */
+	assert_int_equal(env->n_reports, MAX_REPORTS);
+	assert_int_equal(env->reports[0].report.culprit.tid, 1);
+	assert_int_equal(env->reports[63].report.culprit.tid, 64);
+}
+
+static uint64_t next(uint64_t *seed)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return *seed >> 33;
+}
+
+/* Pieces of real lines with bytes changed, cut and put together at random. */
+static void test_any_bytes(void **state)
+{
+	static const char whole[] = D1_FIRST D1_REST
+		"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [vhost-3077:3101]\n"
+		"CPU#1 Utilization every 4s during lockup:\n\t#1: 0% system, 100% hardirq, 0% idle\n"
+		"rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { 3-.... P12 } 240"
+		" jiffies s: 2301 root: 0x88/.\n6,123,456789,-,caller=T1;\\x09text\n"
+		"[Mon Jun  8 12:00:00 2020] Task dump for CPU 2:\n"
+		"vhost-8100      R  running task        0  8123      2 0x00000008\n"
+		"Jun 08 12:00:00 host kernel: RIP: 0010:[<ffff>] [<ffff>] tun_sendmsg+0x1/0x2\n"
+		"<6>kern  :info  : [ 1.0] NMI backtrace for cpu 2 skipped: idling\n"
+		"rcu_sched kthread starved for 5 jiffies! g7 f0x0 ->state=0x0 ->cpu=3\n";
+	struct env *env = *state;
+	uint64_t seed = 20260101;
+	char text[400];
+	int i;
+
+	for (i = 0; i < 100000; i++) {
+		size_t len = next(&seed) % sizeof(text);
+		size_t from = next(&seed) % (sizeof(whole) - len);
+		size_t n = next(&seed) % 4;
+
+		memcpy(text, whole + from, len);
+		while (n-- && len)
+			text[next(&seed) % len] = (char)next(&seed);
+		assert_true(vw_klog_line(env->klog, text, len, VW_UNKNOWN) >= 0);
+		if (env->n > MAX_SEEN / 2)
+			env->n = 0;
+	}
+	env->n = 0;
+	finish(env);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_d1),		 TEST(test_d1_wrapped),	   TEST(test_d1_any_part),
+		TEST(test_d1_cut),	 TEST(test_only_a_stack),  TEST(test_d6_old),
+		TEST(test_d6_new),	 TEST(test_d6_interrupts), TEST(test_callers),
+		TEST(test_interleaved),	 TEST(test_continuation),  TEST(test_time_of_the_caller),
+		TEST(test_boot),	 TEST(test_out_of_order),  TEST(test_two_clocks),
+		TEST(test_many_reports), TEST(test_any_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
