@@ -10,6 +10,7 @@
 
 #include "source/ftrace.h"
 #include "source/ftrace_fields.h"
+#include "util/str.h"
 
 #define COMM_COLUMNS 16
 #define LATENCY_COMM 8 /* the latency format cuts names to so many bytes */
@@ -27,28 +28,49 @@ static const char *const why_time =
 static const char *const why_fields = "fields of the event are missing or cannot be read";
 static const char *const why_perf = "no event behind the time";
 
-/* Of the name's room what is the name; the kernel writes <...> for one that it forgot. */
+/* The kernel writes <...> for a name that it forgot, perf :tid. */
+static bool is_no_name(const char *comm)
+{
+	if (!strcmp(comm, "<...>"))
+		return true;
+	return *comm == ':' && !comm[1 + strspn(comm + 1, "0123456789")];
+}
+
+/* Of the room of a name, @columns before @end, what is the name. */
 static void set_comm(struct vw_event *event, const char *p, const char *end, ptrdiff_t columns)
 {
 	if (end - p > columns)
 		p = end - columns;
-	while (end - p >= 8 && vw_scan_load8(p) == UINT64_C(0x2020202020202020))
-		p += 8;
-	while (p < end && (*p == ' ' || *p == '\t'))
-		p++;
-	memset(event->comm, 0, sizeof(event->comm));
-	if (end - p == 5 && !memcmp(p, "<...>", 5))
-		return;
-	/* Of perf it is ":tid". */
-	if (p < end && *p == ':') {
-		const char *q = p + 1;
+	if (end - p == 16) {
+		/* The common case, all at once: blanks are shifted out, NULs come in. */
+		uint64_t low = vw_scan_load8(p), high = vw_scan_load8(p + 8), other;
 
-		while (q < end && vw_scan_is_digit(*q))
-			q++;
-		if (q == end)
-			return;
+		other = ~vw_scan_blanks8(low) & UINT64_C(0x8080808080808080);
+		if (!other) {
+			low = high;
+			high = 0;
+			other = ~vw_scan_blanks8(low) & UINT64_C(0x8080808080808080);
+		}
+		if (other & 0x80) {
+			high &= UINT64_MAX >> 8;
+		} else if (other) {
+			unsigned int shift = (unsigned int)__builtin_ctzll(other) - 7;
+
+			low = low >> shift | high << (64 - shift);
+			high >>= shift;
+		} else {
+			low = 0;
+		}
+		vw_scan_store8(event->comm, low);
+		vw_scan_store8(event->comm + 8, high);
+	} else {
+		while (p < end && (*p == ' ' || *p == '\t'))
+			p++;
+		memset(event->comm, 0, sizeof(event->comm));
+		vw_str_copy(event->comm, sizeof(event->comm), p, (size_t)(end - p));
 	}
-	vw_ftrace_comm(event->comm, p, (size_t)(end - p));
+	if ((*event->comm == '<' || *event->comm == ':') && is_no_name(event->comm))
+		memset(event->comm, 0, sizeof(event->comm));
 }
 
 static bool is_interrupt(char c)

@@ -6,88 +6,124 @@
 #define MAX_PRIO 139
 #define MAX_VECTOR INT32_MAX
 
-struct name {
-	const char *text;
-	unsigned char len;
-	unsigned char kind;
-};
+#define IS(name, literal) (!memcmp(name, literal, sizeof(literal) - 1))
 
-#define NAME(name, k)                                                                              \
-	{                                                                                          \
-		name, sizeof(name) - 1, VW_EVENT_##k                                               \
+static enum vw_event_kind sched_kind(const char *name, size_t len)
+{
+	switch (len) {
+	case sizeof("switch") - 1:
+		if (IS(name, "switch"))
+			return VW_EVENT_SWITCH;
+		if (IS(name, "waking"))
+			return VW_EVENT_WAKING;
+		return IS(name, "wakeup") ? VW_EVENT_WAKEUP : VW_EVENT_OTHER;
+	case sizeof("stat_runtime") - 1:
+		if (IS(name, "stat_runtime"))
+			return VW_EVENT_STAT_RUNTIME;
+		if (IS(name, "migrate_task"))
+			return VW_EVENT_MIGRATE;
+		if (IS(name, "process_fork"))
+			return VW_EVENT_FORK;
+		return IS(name, "process_exit") ? VW_EVENT_EXIT : VW_EVENT_OTHER;
+	case sizeof("wakeup_new") - 1:
+		if (IS(name, "wakeup_new"))
+			return VW_EVENT_WAKEUP_NEW;
+		return IS(name, "stick_numa") ? VW_EVENT_NUMA : VW_EVENT_OTHER;
+	case sizeof("move_numa") - 1:
+		return IS(name, "move_numa") || IS(name, "swap_numa") ? VW_EVENT_NUMA :
+									VW_EVENT_OTHER;
+	default:
+		return VW_EVENT_OTHER;
 	}
+}
 
 enum vw_event_kind vw_ftrace_kind(const char *name, size_t len)
 {
-	/* Those that are many come first. */
-	static const struct name names[] = {
-		NAME("sched_switch", SWITCH),
-		NAME("sched_waking", WAKING),
-		NAME("sched_wakeup", WAKEUP),
-		NAME("sched_stat_runtime", STAT_RUNTIME),
+	static const struct {
+		const char *text;
+		unsigned char len, kind;
+	} names[] = {
+#define NAME(name, k) { name, sizeof(name) - 1, VW_EVENT_##k }
 		NAME("softirq_entry", SOFTIRQ_ENTRY),
 		NAME("softirq_exit", SOFTIRQ_EXIT),
 		NAME("irq_handler_entry", IRQ_ENTRY),
 		NAME("irq_handler_exit", IRQ_EXIT),
-		NAME("sched_migrate_task", MIGRATE),
 		NAME("vhost_work_queue", WORK_QUEUE),
 		NAME("vhost_work_execute_start", WORK_START),
 		NAME("vhost_work_execute_end", WORK_END),
 		NAME("workqueue_execute_start", WORK_START),
 		NAME("workqueue_execute_end", WORK_END),
-		NAME("sched_wakeup_new", WAKEUP_NEW),
-		NAME("sched_process_fork", FORK),
-		NAME("sched_process_exit", EXIT),
-		NAME("sched_move_numa", NUMA),
-		NAME("sched_swap_numa", NUMA),
-		NAME("sched_stick_numa", NUMA),
 		NAME("rcu_stall_warning", RCU_STALL),
 		NAME("console", CONSOLE),
+#undef NAME
 	};
 	size_t i;
 
+	if (len > 6 && IS(name, "sched_"))
+		return sched_kind(name + 6, len - 6);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (names[i].len == len && !memcmp(names[i].text, name, len))
 			return (enum vw_event_kind)names[i].kind;
 	return VW_EVENT_OTHER;
 }
 
-/*
- * A name that ends where @key and a digit follow.  It may hold anything, @key too: the last place
- * that it can reach counts.
- */
-static inline bool take_comm(struct vw_scan *s, const char *key, size_t key_len,
-			     char comm[VW_COMM_LEN])
+/* Copies the @len first of 16 bytes, which must be there, as a name of at most 15 bytes. */
+static inline void copy_comm(char dst[VW_COMM_LEN], const char *p, size_t len)
 {
-	size_t at = vw_scan_left(s);
+	uint64_t low = vw_scan_load8(p), high = vw_scan_load8(p + 8);
 
-	if (at <= key_len)
-		return false;
-	at -= key_len + 1;
-	if (at > VW_COMM_LEN - 1)
-		at = VW_COMM_LEN - 1;
-	for (;; at--) {
-		if (s->p[at] == ' ' && !memcmp(s->p + at, key, key_len) &&
-		    vw_scan_is_digit(s->p[at + key_len]))
-			break;
-		if (!at)
-			return false;
+	if (len < 8) {
+		low &= (UINT64_C(1) << 8 * len) - 1;
+		high = 0;
+	} else {
+		high &= (UINT64_C(1) << 8 * (len - 8)) - 1;
 	}
-	vw_ftrace_comm(comm, s->p, at);
-	s->p += at + key_len;
-	return true;
+	vw_scan_store8(dst, low);
+	vw_scan_store8(dst + 8, high);
 }
+
+/*
+ * A name that ends where @key and a digit follow; @key begins with a blank.  It may hold anything,
+ * @key too: the last place that it can reach counts.
+ */
+static inline __attribute__((always_inline)) bool take_comm(struct vw_scan *s, const char *key,
+							    size_t key_len, char comm[VW_COMM_LEN])
+{
+	size_t left = vw_scan_left(s), at;
+	char near_end[2 * VW_COMM_LEN + 1];
+	const char *p = s->p;
+	unsigned int blanks;
+
+	if (left < VW_COMM_LEN + key_len + 1) {
+		/* So that 16 bytes and a key behind each can be looked at. */
+		memset(near_end, 0, sizeof(near_end));
+		memcpy(near_end, p, left);
+		p = near_end;
+	}
+	for (blanks = vw_scan_blanks16(p); blanks; blanks ^= 1U << at) {
+		at = 31 - (size_t)__builtin_clz(blanks);
+		if (memcmp(p + at, key, key_len) || !vw_scan_is_digit(p[at + key_len]))
+			continue;
+		copy_comm(comm, p, at);
+		s->p += at + key_len;
+		return true;
+	}
+	return false;
+}
+
+_Static_assert(sizeof(" parent_pid=") <= VW_COMM_LEN, "the longest key");
 
 #define TAKE_COMM(s, key, comm) take_comm(s, key, sizeof(key) - 1, comm)
 
 /* A deadline task has -1 here: it goes before every real-time task. */
 static bool take_prio(struct vw_scan *s, int32_t *ret_prio)
 {
-	if (vw_scan_word(s, "-1")) {
-		*ret_prio = 0;
+	if (vw_scan_i32(s, MAX_PRIO, ret_prio))
 		return true;
-	}
-	return vw_scan_i32(s, MAX_PRIO, ret_prio);
+	if (!vw_scan_word(s, "-1"))
+		return false;
+	*ret_prio = 0;
+	return true;
 }
 
 static bool take_tid(struct vw_scan *s, int32_t *ret_tid)
@@ -159,28 +195,28 @@ static bool plugin_task(const char *p, const char *end, struct vw_event_task *ta
 	s = (struct vw_scan){ colon + 1, open };
 	if (!take_tid(&s, &task->tid) || !vw_scan_char(&s, ' ') || s.p != open)
 		return false;
-	vw_ftrace_comm(task->comm, p, (size_t)(colon - p));
+	vw_str_copy(task->comm, sizeof(task->comm), p, (size_t)(colon - p));
 	return true;
 }
 
 /* "comm:tid [prio] state ==> comm:tid [prio]"; also a name may hold the arrow. */
 static bool plugin_switch(struct vw_scan *s, struct vw_event *event)
 {
-	const char *arrow, *after;
+	const char *arrow = s->p, *after;
 	struct vw_scan t;
 
-	if (vw_scan_left(s) < 5)
-		return false;
-	for (arrow = s->end - 5; arrow > s->p; arrow--) {
-		if (*arrow != ' ' || memcmp(arrow, " ==> ", 5))
+	while ((arrow = memchr(arrow, '=', (size_t)(s->end - arrow)))) {
+		t = (struct vw_scan){ arrow - 1, s->end };
+		arrow++;
+		if (t.p < s->p || !vw_scan_word(&t, " ==> "))
 			continue;
 		memset(&event->sw, 0, sizeof(event->sw));
-		if (!plugin_task(s->p, arrow, &event->sw.prev, &after) ||
-		    !plugin_task(arrow + 5, s->end, &event->sw.next, &t.p))
+		if (!plugin_task(s->p, arrow - 2, &event->sw.prev, &after) ||
+		    !plugin_task(t.p, s->end, &event->sw.next, &t.p))
 			continue;
-		t = (struct vw_scan){ after, arrow };
+		t = (struct vw_scan){ after, arrow - 2 };
 		if (vw_scan_char(&t, ' ') &&
-		    take_state(&t, &event->sw.prev_state, &event->sw.preempted) && t.p == arrow)
+		    take_state(&t, &event->sw.prev_state, &event->sw.preempted) && t.p == t.end)
 			return true;
 	}
 	return false;

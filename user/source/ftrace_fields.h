@@ -6,12 +6,6 @@
 #include "source/event.h"
 #include "source/scan.h"
 
-/* Copies a name of at most VW_COMM_LEN - 1 bytes into zeroed room. */
-static inline void vw_ftrace_comm(char dst[VW_COMM_LEN], const char *p, size_t len)
-{
-	memcpy(dst, p, len < VW_COMM_LEN ? len : VW_COMM_LEN - 1);
-}
-
 /* The kind of the event named @name; VW_EVENT_OTHER when it is of no use. */
 enum vw_event_kind vw_ftrace_kind(const char *name, size_t len);
 

@@ -72,6 +72,32 @@ static inline uint64_t vw_scan_load8(const char *p)
 	return le64toh(word);
 }
 
+static inline void vw_scan_store8(char *p, uint64_t word)
+{
+	word = htole64(word);
+	memcpy(p, &word, sizeof(word));
+}
+
+/* The high bit of each of eight bytes that is a blank. */
+static inline uint64_t vw_scan_blanks8(uint64_t word)
+{
+	const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+	uint64_t v = word ^ UINT64_C(0x2020202020202020);
+
+	return ~(((v & low) + low) | v | low);
+}
+
+/* Which of 16 bytes are blanks, the first in the lowest bit. */
+static inline unsigned int vw_scan_blanks16(const char *p)
+{
+	/* Brings the eight high bits together, in their order. */
+	const uint64_t gather = UINT64_C(0x0102040810204080);
+	uint64_t low = vw_scan_blanks8(vw_scan_load8(p)) >> 7;
+	uint64_t high = vw_scan_blanks8(vw_scan_load8(p + 8)) >> 7;
+
+	return (unsigned int)((low * gather) >> 56 | ((high * gather) >> 56) << 8);
+}
+
 /*
  * The digits at the beginning of eight bytes: how many, and their value.  Works on all at once: a
  * line has some thirty digits, which is most of it.
