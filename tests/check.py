@@ -79,6 +79,11 @@ def cli(tally):
     tally.add(*run([PYTHON, "tests/cli/test_cli.py"]))
 
 
+def replay(tally):
+    for path in sorted((ROOT / "tests/replay").glob("test_*.py")):
+        tally.add(*run([PYTHON, str(path.relative_to(ROOT))]))
+
+
 def lab_offline(tally):
     tally.add(*run([PYTHON, "tests/lab/test_lab.py", "Offline"]))
 
@@ -108,7 +113,7 @@ def lab_long(tally):
     tally.add(*run([PYTHON, "tests/lab/test_detect.py", "--all"]))
 
 
-ROOTLESS = {"lint": lint, "unit": unit, "cli": cli, "lab-offline": lab_offline}
+ROOTLESS = {"lint": lint, "unit": unit, "cli": cli, "replay": replay, "lab-offline": lab_offline}
 ROOTED = {"btf": btf, "live": live, "lab": lab}
 LONG = {"btf": btf, "live": live, "lab": lab_long}
 

@@ -6,20 +6,6 @@
 #include "cmd/run.h"
 #include "sink/check_line.h"
 
-static int exit_of(enum vw_verdict verdict)
-{
-	switch (verdict) {
-	case VW_VERDICT_OK:
-		return VW_EXIT_OK;
-	case VW_VERDICT_WARNING:
-		return VW_EXIT_WARNING;
-	case VW_VERDICT_CRITICAL:
-		return VW_EXIT_CRITICAL;
-	default:
-		return VW_EXIT_UNKNOWN;
-	}
-}
-
 int vw_cmd_check(const struct vw_options *options)
 {
 	bool json = options->format == VW_FORMAT_JSON;
@@ -36,5 +22,5 @@ int vw_cmd_check(const struct vw_options *options)
 	    vw_check_line(stdout, &result.summary, result.has_worst ? &result.worst : NULL,
 			  result.workers))
 		err = vw_error_set(&e, -EIO, "io", "cannot write the verdict to stdout");
-	return err ? vw_cmd_fail(options->format, &e) : exit_of(result.summary.verdict);
+	return err ? vw_cmd_fail(options->format, &e) : (int)vw_cmd_exit(result.summary.verdict);
 }

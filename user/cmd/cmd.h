@@ -7,6 +7,8 @@
 #define VW_CMD_CMD_H
 
 #include "cli/options.h"
+#include "model/worker.h"
+#include "source/choice.h"
 
 enum vw_exit {
 	VW_EXIT_OK = 0,
@@ -14,6 +16,12 @@ enum vw_exit {
 	VW_EXIT_CRITICAL = 2,
 	VW_EXIT_UNKNOWN = 3,
 };
+
+/* The exit code that says @verdict. */
+enum vw_exit vw_cmd_exit(enum vw_verdict verdict);
+
+/* -p and -t; points into @options. */
+struct vw_choice vw_cmd_choice(const struct vw_options *options);
 
 /* One line on stderr, with JSON also the object on stdout.  Returns VW_EXIT_UNKNOWN. */
 int vw_cmd_fail(enum vw_format format, const struct vw_error *e);

@@ -15,8 +15,3 @@ int vw_cmd_record(const struct vw_options *options)
 {
 	return not_yet(options);
 }
-
-int vw_cmd_analyze(const struct vw_options *options)
-{
-	return not_yet(options);
-}

@@ -58,10 +58,7 @@ void vw_run_config(const struct vw_options *options, struct vw_live_config *ret)
 		ret->poll_ns = options->interval_ns;
 	ret->procfs = options->procfs;
 	ret->sysfs = options->sysfs;
-	ret->choice.pids = options->pids.ids;
-	ret->choice.n_pids = options->pids.n;
-	ret->choice.tids = options->tids.ids;
-	ret->choice.n_tids = options->tids.n;
+	ret->choice = vw_cmd_choice(options);
 	ret->verbose = options->verbose;
 }
 

@@ -182,3 +182,30 @@ tracing_off() {
 	cat "/sys/kernel/tracing/per_cpu/cpu$1/trace" >/results/trace
 	cat "/sys/kernel/tracing/per_cpu/cpu$1/stats" >/results/trace-stats
 }
+
+# pipe_on: what analyze reads, from the kernel's trace_pipe into the results, by a reader that stays
+# off the loads' CPU 1.
+pipe_on() {
+	cd /sys/kernel/tracing || fail "no tracefs"
+	echo mono >trace_clock
+	echo 32768 >buffer_size_kb
+	for _event in sched/sched_switch sched/sched_wakeup sched/sched_wakeup_new \
+		sched/sched_migrate_task sched/sched_stat_runtime sched/sched_process_fork \
+		sched/sched_process_exit irq/softirq_entry irq/softirq_exit \
+		irq/irq_handler_entry irq/irq_handler_exit; do
+		echo 1 >events/$_event/enable || fail "no event $_event"
+	done
+	echo 1 >tracing_on
+	cd /
+	taskset 1 cat /sys/kernel/tracing/trace_pipe >/results/pipe &
+	PIPE=$!
+}
+
+# pipe_off: no more events, all of them read.
+pipe_off() {
+	echo 0 >/sys/kernel/tracing/tracing_on
+	wait_for 20 'grep -q "^entries: 0" /sys/kernel/tracing/per_cpu/cpu0/stats &&
+		grep -q "^entries: 0" /sys/kernel/tracing/per_cpu/cpu1/stats'
+	kill "$PIPE"
+	gzip /results/pipe
+}

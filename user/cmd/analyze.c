@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vhostwatch analyze: the detectors over what somebody recorded. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/finals.h"
+#include "detect/detect.h"
+#include "source/klog.h"
+#include "source/trace.h"
+
+/* One input from its beginning to its end. */
+struct analysis {
+	struct vw_choice choice;
+	struct vw_detect *detect;
+	struct vw_finals *finals;
+	struct vw_replay_result result;
+	int err; /* of the finals, which have no way to return it */
+};
+
+static void on_finding(void *ctx, const struct vw_finding *finding)
+{
+	struct analysis *a = ctx;
+
+	a->err = vw_finals_finding(a->finals, finding) ?: a->err;
+}
+
+static int on_obs(void *ctx, const struct vw_obs *obs)
+{
+	struct analysis *a = ctx;
+
+	return vw_detect_feed(a->detect, obs) ?: a->err;
+}
+
+static int on_tick(void *ctx, uint64_t ts_ns)
+{
+	struct analysis *a = ctx;
+
+	vw_detect_tick(a->detect, ts_ns);
+	return a->err;
+}
+
+static int on_row(void *ctx, const struct vw_worker_row *row)
+{
+	return vw_finals_row(((struct analysis *)ctx)->finals, row);
+}
+
+static int read_text(struct analysis *a, struct vw_input *in, const struct vw_options *options,
+		     struct vw_error *e)
+{
+	const struct vw_replay out = { on_obs, on_tick, on_row, a };
+	const struct vw_replay_config config = {
+		.threshold_ns = options->threshold_ns,
+		.choice = a->choice,
+		.procfs = options->procfs_given ? options->procfs : NULL,
+		.sysfs = options->sysfs_given ? options->sysfs : NULL,
+	};
+	size_t len;
+	const char *head = vw_input_head(in, &len);
+	enum vw_trace_form form = vw_trace_looks_like(head, len);
+
+	if (form != VW_TRACE_NONE)
+		return vw_trace_read(in, form, &config, &out, &a->result, e);
+	if (vw_klog_looks_like(head, len))
+		return vw_klog_read(in, &config, &out, &a->result, e);
+	return vw_error_set(e, -ENODATA, "no_input",
+			    len ? "%s is neither a recording nor a trace as text nor a kernel log" :
+				  "%s is empty",
+			    vw_input_name(in));
+}
+
+static void warn(const char *text)
+{
+	if (text[0])
+		fprintf(stderr, "vhostwatch: warning: %s\n", text);
+}
+
+static int show(struct analysis *a, const char *name, struct vw_sink *sink,
+		struct vw_summary *summary)
+{
+	struct vw_replay_result *r = &a->result;
+
+	r->header.input = name;
+	*summary = (struct vw_summary){
+		.lost_events = r->lost_events,
+		.skipped_lines = r->skipped_lines,
+		.duration_ns = r->duration_ns,
+		.workers = r->workers,
+	};
+	warn(r->complaint);
+	warn(r->unfinished);
+	return vw_finals_show(a->finals, sink, &r->header, summary);
+}
+
+static int analyze(const struct vw_options *options, const char *path, struct vw_sink *sink,
+		   struct vw_summary *summary, struct vw_error *e)
+{
+	/* A trace shows all there is, so nothing has to be looked at twice and nothing gets stale. */
+	const struct vw_detect_config config = { .threshold_ns = options->threshold_ns,
+						 .stale_ns = INT64_MAX };
+	struct analysis a = { .choice = vw_cmd_choice(options) };
+	struct vw_input *in;
+	int err;
+
+	err = vw_input_open(path, &in, e);
+	if (err)
+		return err;
+	vw_error_set(e, 0, "memory", "out of memory");
+	err = -ENOMEM;
+	a.finals = vw_finals_new(&a.choice);
+	a.detect = vw_detect_create(&config, on_finding, &a);
+	if (!a.finals || !a.detect)
+		goto out;
+	err = read_text(&a, in, options, e);
+	if (err)
+		goto out;
+	vw_detect_finish(a.detect, a.result.end_ns);
+	err = a.err ?: show(&a, vw_input_name(in), sink, summary);
+	if (err && err != -ENOMEM && err != -EPIPE)
+		vw_error_set(e, err, "io", "cannot write what was found: %s", strerror(-err));
+out:
+	vw_detect_destroy(a.detect);
+	vw_finals_free(a.finals);
+	vw_input_close(in);
+	return err;
+}
+
+int vw_cmd_analyze(const struct vw_options *options)
+{
+	bool json = options->format == VW_FORMAT_JSON;
+	struct vw_sink *sink = json ? vw_sink_json_new(stdout) : vw_sink_text_new(stdout);
+	struct vw_error e = { "memory", "out of memory" };
+	int worst = VW_EXIT_OK, code;
+	struct vw_summary summary;
+	unsigned int i;
+	int err = 0;
+
+	if (!sink)
+		return vw_cmd_fail(options->format, &e);
+	/* A reader that has gone has had what it wanted. */
+	for (i = 0; i < options->n_files && err != -EPIPE; i++) {
+		err = analyze(options, options->files[i], sink, &summary, &e);
+		code = !err	     ? (int)vw_cmd_exit(summary.verdict) :
+		       err == -EPIPE ? VW_EXIT_OK :
+				       vw_cmd_fail(options->format, &e);
+		if (code > worst)
+			worst = code;
+	}
+	sink->ops->free(sink);
+	return worst;
+}
