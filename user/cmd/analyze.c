@@ -7,14 +7,17 @@
 #include "cmd/cmd.h"
 #include "cmd/finals.h"
 #include "detect/detect.h"
+#include "record/reader.h"
 #include "source/klog.h"
 #include "source/trace.h"
 
 /* One input from its beginning to its end. */
 struct analysis {
+	const struct vw_options *options;
 	struct vw_choice choice;
 	struct vw_detect *detect;
 	struct vw_finals *finals;
+	struct vw_recording *recording; /* or NULL; findings have names in it */
 	struct vw_replay_result result;
 	int err; /* of the finals, which have no way to return it */
 };
@@ -46,28 +49,89 @@ static int on_row(void *ctx, const struct vw_worker_row *row)
 	return vw_finals_row(((struct analysis *)ctx)->finals, row);
 }
 
-static int read_text(struct analysis *a, struct vw_input *in, const struct vw_options *options,
-		     struct vw_error *e)
+static const struct vw_replay *replay_to(struct analysis *a, struct vw_replay *ret)
 {
-	const struct vw_replay out = { on_obs, on_tick, on_row, a };
-	const struct vw_replay_config config = {
-		.threshold_ns = options->threshold_ns,
-		.choice = a->choice,
-		.procfs = options->procfs_given ? options->procfs : NULL,
-		.sysfs = options->sysfs_given ? options->sysfs : NULL,
+	*ret = (struct vw_replay){ on_obs, on_tick, on_row, a };
+	return ret;
+}
+
+static int begin(struct analysis *a, const struct vw_detect_config *config, struct vw_error *e)
+{
+	a->detect = vw_detect_create(config, on_finding, a);
+	return a->detect ? 0 : vw_error_set(e, -ENOMEM, "memory", "out of memory");
+}
+
+static ssize_t read_input(void *ctx, void *buf, size_t size)
+{
+	return vw_input_read(ctx, buf, size);
+}
+
+/* As the run was set up, but for what is asked of this one. */
+static int read_recording(struct analysis *a, struct vw_input *in, struct vw_error *e)
+{
+	const char *name = vw_input_name(in);
+	const struct vw_record_info *info;
+	struct vw_detect_config config;
+	struct vw_replay out;
+	int err;
+
+	/* A file may have a journal beside it. */
+	err = vw_input_is_file(in) ?
+		      vw_recording_open(name, &a->recording, e) :
+		      vw_recording_open_stream(read_input, in, name, &a->recording, e);
+	if (err)
+		return err;
+	info = vw_recording_info(a->recording);
+	config = (struct vw_detect_config){
+		.threshold_ns = a->options->threshold_given ? a->options->threshold_ns :
+							      info->threshold_ns,
+		.tick_ns = info->tick_ns,
+		.stale_ns = info->stale_ns,
+		.host = info->header.host,
 	};
+	if (vw_choice_is_empty(&a->choice))
+		a->choice =
+			(struct vw_choice){ info->pids, info->tids, info->n_pids, info->n_tids };
+	return begin(a, &config, e) ?:
+		       vw_recording_replay(a->recording, replay_to(a, &out), &a->result, e);
+}
+
+static int read_text(struct analysis *a, struct vw_input *in, struct vw_error *e)
+{
+	const struct vw_options *o = a->options;
+	/* A trace shows all there is: nothing has to be looked at twice, and nothing gets stale. */
+	const struct vw_detect_config detect = { .threshold_ns = o->threshold_ns,
+						 .stale_ns = INT64_MAX };
+	const struct vw_replay_config config = {
+		.threshold_ns = o->threshold_ns,
+		.choice = a->choice,
+		.procfs = o->procfs_given ? o->procfs : NULL,
+		.sysfs = o->sysfs_given ? o->sysfs : NULL,
+	};
+	struct vw_replay out;
 	size_t len;
 	const char *head = vw_input_head(in, &len);
 	enum vw_trace_form form = vw_trace_looks_like(head, len);
+	int err = begin(a, &detect, e);
 
+	if (err)
+		return err;
 	if (form != VW_TRACE_NONE)
-		return vw_trace_read(in, form, &config, &out, &a->result, e);
+		return vw_trace_read(in, form, &config, replay_to(a, &out), &a->result, e);
 	if (vw_klog_looks_like(head, len))
-		return vw_klog_read(in, &config, &out, &a->result, e);
+		return vw_klog_read(in, &config, replay_to(a, &out), &a->result, e);
 	return vw_error_set(e, -ENODATA, "no_input",
 			    len ? "%s is neither a recording nor a trace as text nor a kernel log" :
 				  "%s is empty",
 			    vw_input_name(in));
+}
+
+static int read_any(struct analysis *a, struct vw_input *in, struct vw_error *e)
+{
+	size_t len;
+	const char *head = vw_input_head(in, &len);
+
+	return vw_recording_looks_like(head, len) ? read_recording(a, in, e) : read_text(a, in, e);
 }
 
 static void warn(const char *text)
@@ -96,23 +160,17 @@ static int show(struct analysis *a, const char *name, struct vw_sink *sink,
 static int analyze(const struct vw_options *options, const char *path, struct vw_sink *sink,
 		   struct vw_summary *summary, struct vw_error *e)
 {
-	/* A trace shows all there is, so nothing has to be looked at twice and nothing gets stale. */
-	const struct vw_detect_config config = { .threshold_ns = options->threshold_ns,
-						 .stale_ns = INT64_MAX };
-	struct analysis a = { .choice = vw_cmd_choice(options) };
+	struct analysis a = { .options = options, .choice = vw_cmd_choice(options) };
 	struct vw_input *in;
 	int err;
 
 	err = vw_input_open(path, &in, e);
 	if (err)
 		return err;
-	vw_error_set(e, 0, "memory", "out of memory");
-	err = -ENOMEM;
+	/* Who calls back has no words for a failure of its own. */
+	vw_error_set(e, -ENOMEM, "memory", "out of memory");
 	a.finals = vw_finals_new(&a.choice);
-	a.detect = vw_detect_create(&config, on_finding, &a);
-	if (!a.finals || !a.detect)
-		goto out;
-	err = read_text(&a, in, options, e);
+	err = a.finals ? read_any(&a, in, e) : -ENOMEM;
 	if (err)
 		goto out;
 	vw_detect_finish(a.detect, a.result.end_ns);
@@ -122,6 +180,7 @@ static int analyze(const struct vw_options *options, const char *path, struct vw
 out:
 	vw_detect_destroy(a.detect);
 	vw_finals_free(a.finals);
+	vw_recording_close(a.recording);
 	vw_input_close(in);
 	return err;
 }
