@@ -22,11 +22,11 @@
 #define CRITICAL_PART 10
 #define MIN_WINDOW_NS VW_NS_PER_SEC
 
-enum class {
-	CLASS_NONE,
-	CLASS_SPURIOUS,
-	CLASS_NUMA,
-	CLASS_UNKNOWN, /* whether it could have gone elsewhere */
+enum sort {
+	SORT_NONE,
+	SORT_SPURIOUS,
+	SORT_NUMA,
+	SORT_UNKNOWN, /* whether it could have gone elsewhere */
 };
 
 struct boost_episode {
@@ -47,15 +47,20 @@ static bool is_idle(const struct vw_obs_move *m, int32_t cpu)
 	return false;
 }
 
-static enum class classify(const struct vw_detect_config *config, const struct vw_obs_move *m) {
+static enum sort classify(const struct vw_detect_config *config, const struct vw_obs_move *m)
+{
 	/* It went where nobody ran, or made room for one that had waited long enough. */
-	if (is_idle(m, m->to_cpu) || m->relieved_ns >= config->threshold_ns) return CLASS_NONE;
+	if (is_idle(m, m->to_cpu) || m->relieved_ns >= config->threshold_ns)
+		return SORT_NONE;
 	/* It had to leave, as it may not run there now.  A list that fills its place may be cut. */
 	if (m->allowed_known && strlen(m->allowed) + 1 < sizeof(m->allowed) &&
-	    !vw_cpulist_has(m->allowed, m->from_cpu)) return CLASS_NONE;
-	if (m->numa) return CLASS_NUMA;
-	if (m->n_idle) return m->allowed_known ? CLASS_NONE : CLASS_UNKNOWN;
-	return m->idle_known ? CLASS_SPURIOUS : CLASS_UNKNOWN;
+	    !vw_cpulist_has(m->allowed, m->from_cpu))
+		return SORT_NONE;
+	if (m->numa)
+		return SORT_NUMA;
+	if (m->n_idle)
+		return m->allowed_known ? SORT_NONE : SORT_UNKNOWN;
+	return m->idle_known ? SORT_SPURIOUS : SORT_UNKNOWN;
 }
 
 static void put_move(struct vw_line *l, const struct boost_episode *e)
@@ -153,11 +158,11 @@ static void *create(struct vw_detect_env *env)
 }
 
 /* NUMA balancing is at a whole VM: one finding for it, or for all whose VM is not known. */
-static struct vw_episode_key key_of(enum class class, const struct vw_task *task)
+static struct vw_episode_key key_of(enum sort sort, const struct vw_task *task)
 {
-	struct vw_episode_key key = { .class = (int32_t) class };
+	struct vw_episode_key key = { .what = (int32_t)sort };
 
-	if (class != CLASS_NUMA)
+	if (sort != SORT_NUMA)
 		key.tid = task->tid;
 	else
 		key.other = task->tgid ?: task->owner_pid;
@@ -179,7 +184,7 @@ static enum vw_severity severity_of(const struct boost_episode *e)
 	const struct vw_finding *f = &e->base.finding;
 	uint64_t window_ns = f->evidence.span_ns;
 
-	if (e->base.key.class != CLASS_SPURIOUS || !f->n_victims)
+	if (e->base.key.what != SORT_SPURIOUS || !f->n_victims)
 		return VW_INFO;
 	if (window_ns < MIN_WINDOW_NS)
 		window_ns = MIN_WINDOW_NS;
@@ -188,9 +193,9 @@ static enum vw_severity severity_of(const struct boost_episode *e)
 
 static enum vw_cause cause_of(const struct boost_episode *e)
 {
-	if (e->base.key.class == CLASS_NUMA)
+	if (e->base.key.what == SORT_NUMA)
 		return VW_CAUSE_NUMA_BALANCING;
-	if (e->base.key.class == CLASS_UNKNOWN)
+	if (e->base.key.what == SORT_UNKNOWN)
 		return VW_CAUSE_UNKNOWN;
 	return e->turns >= PING_PONG_TURNS ? VW_CAUSE_PING_PONG : VW_CAUSE_FUTILE_KICK;
 }
@@ -243,16 +248,16 @@ static void update(const struct vw_episodes *set, struct boost_episode *e, const
 static int feed_move(struct vw_episodes *set, const struct vw_obs *obs)
 {
 	const struct vw_obs_move *m = &obs->move;
-	enum class class = classify(&set->env->config, m);
+	enum sort sort = classify(&set->env->config, m);
 	struct vw_episode_key key;
 	struct boost_episode *e;
 	struct vw_task task;
 	bool first;
 
-	if (class == CLASS_NONE || m->moved_ns > obs->ts_ns)
+	if (sort == SORT_NONE || m->moved_ns > obs->ts_ns)
 		return 0;
 	vw_detect_task(set->env, m->tid, m->start_ns, &task);
-	key = key_of(class, &task);
+	key = key_of(sort, &task);
 	e = (struct boost_episode *)vw_episodes_at(set, &key, VW_SPURIOUS_MIGRATION_BOOST,
 						   m->moved_ns, m->from_cpu, &first);
 	if (!e)

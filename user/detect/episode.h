@@ -16,7 +16,7 @@
 #define VW_EPISODES_MAX 1024 /* open at a time; the one longest unseen makes room */
 
 struct vw_episode_key {
-	int32_t tid, cpu, class, other; /* as the detector likes; unused ones are 0 */
+	int32_t tid, cpu, what, other; /* as the detector likes; unused ones are 0 */
 };
 
 /* The first member of a detector's own struct. */

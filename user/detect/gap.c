@@ -303,7 +303,7 @@ static void update(struct gap_episode *e, const struct vw_obs *obs, const struct
 static int feed_charge(struct vw_episodes *set, const struct vw_obs *obs)
 {
 	const struct vw_obs_charge *c = &obs->charge;
-	struct vw_episode_key key = { .tid = c->tid, .class = c->totals };
+	struct vw_episode_key key = { .tid = c->tid, .what = c->totals };
 	uint64_t tick_ns = tick_of(&set->env->config);
 	struct gap_episode *e;
 	struct verdict v;

@@ -25,6 +25,7 @@ struct group {
 	struct group *next; /* same key, another task of that tid */
 	struct vw_finding finding;
 	uint64_t longest_ns; /* the episode that message and evidence are from */
+	uint64_t merged; /* findings that became this one */
 	UT_hash_handle hh;
 };
 
@@ -97,6 +98,7 @@ static int new_group(struct vw_merge *merge, const struct key *key, const struct
 	group->key = *key;
 	group->finding = *f;
 	group->longest_ns = f->duration_ns;
+	group->merged = 1;
 	if (head) {
 		group->next = head->next;
 		head->next = group;
@@ -117,6 +119,7 @@ static void add_episode(struct group *group, const struct vw_finding *f)
 	struct vw_finding *sofar = &group->finding, all = *sofar;
 	unsigned int i;
 
+	group->merged++;
 	/* The longest episode tells the story. */
 	if (f->duration_ns != VW_UNKNOWN && f->duration_ns > group->longest_ns) {
 		group->longest_ns = f->duration_ns;
@@ -187,8 +190,9 @@ static int by_start(struct group *a, struct group *b)
 	return memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
-static void tell_sum(struct vw_finding *f)
+static void tell_sum(struct group *group)
 {
+	struct vw_finding *f = &group->finding;
 	struct vw_line line = { f->message, sizeof(f->message), strlen(f->message) };
 	char total[VW_FORMAT_LEN];
 
@@ -196,7 +200,8 @@ static void tell_sum(struct vw_finding *f)
 				      VW_UNKNOWN :
 				      f->end_ns - f->start_ns;
 	f->printed_after_ns = VW_UNKNOWN;
-	if (f->evidence.count > 1 && f->duration_ns != VW_UNKNOWN)
+	/* A detector says in its own words how much one of its findings is made of. */
+	if (group->merged > 1 && f->duration_ns != VW_UNKNOWN)
 		vw_line_put(&line, " (%" PRIu64 " episodes, %s in all)", f->evidence.count,
 			    vw_format_ns(total, f->duration_ns));
 }
@@ -216,7 +221,7 @@ int vw_merge_finish(struct vw_merge *merge, vw_emit_fn emit, void *ctx)
 	HASH_ITER(hh, merge->groups, group, tmp)
 	{
 		for (other = group; other; other = other->next) {
-			tell_sum(&other->finding);
+			tell_sum(other);
 			emit(ctx, &other->finding);
 		}
 	}

@@ -3,7 +3,7 @@
  * starved_task (c) and (d): a task waits though nobody keeps its CPU from it without a break.
  * Works on waits (model/obs.h); what one long stint explains is told by detect/hog.c.
  *
- * One finding a CPU, class and culprit is open; whoever waits for the same cause is its victim.
+ * One finding a CPU, sort and culprit is open; whoever waits for the same cause is its victim.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,12 +17,12 @@
 #define SHARE_NS (100 * VW_NS_PER_MS) /* docs/FORMATS: (c) from 100 ms */
 #define MAX_WAITS 8192
 
-/* Why a wait is unfair.  The cause may become clear only at its end, the class may not change. */
-enum class {
-	CLASS_NONE,
-	CLASS_SHARE, /* others had their turns, it had none */
-	CLASS_IDLE, /* nobody ran there, or nobody of its group was allowed to */
-	CLASS_SOFTIRQ,
+/* Why a wait is unfair.  The cause may become clear only at its end, the sort may not change. */
+enum sort {
+	SORT_NONE,
+	SORT_SHARE, /* others had their turns, it had none */
+	SORT_IDLE, /* nobody ran there, or nobody of its group was allowed to */
+	SORT_SOFTIRQ,
 };
 
 struct wait_episode {
@@ -80,24 +80,30 @@ static bool passed_over(const struct detector *d, const struct vw_obs_wait *w)
 	return rest > SHARE_NS && rest > 2 * fair;
 }
 
-static enum class classify(const struct detector *d, const struct vw_obs_wait *w, uint64_t ts_ns) {
+static enum sort classify(const struct detector *d, const struct vw_obs_wait *w, uint64_t ts_ns)
+{
 	uint64_t limit = 2 * d->env->config.threshold_ns;
 	bool idle = w->idle_ns != VW_UNKNOWN && w->idle_ns > limit;
 
-	if (w->wait_ns < limit || hogs(d, w)) return CLASS_NONE;
+	if (w->wait_ns < limit || hogs(d, w))
+		return SORT_NONE;
 	if (known(w->softirq_ns) > w->wait_ns / 2 &&
-	    (idle || (w->wait_ns > SHARE_NS && took_turns(d, w)))) return CLASS_SOFTIRQ;
-	if (!passed_over(d, w)) return idle ? CLASS_IDLE : CLASS_NONE;
-	if (w->throttled || (idle && w->idle_ns > w->wait_ns / 2)) return CLASS_IDLE;
-	if (vw_debts_excuse_all(&d->env->debts, w->tid, w->wait_ns, ts_ns)) return CLASS_NONE;
-	return CLASS_SHARE;
+	    (idle || (w->wait_ns > SHARE_NS && took_turns(d, w))))
+		return SORT_SOFTIRQ;
+	if (!passed_over(d, w))
+		return idle ? SORT_IDLE : SORT_NONE;
+	if (w->throttled || (idle && w->idle_ns > w->wait_ns / 2))
+		return SORT_IDLE;
+	if (vw_debts_excuse_all(&d->env->debts, w->tid, w->wait_ns, ts_ns))
+		return SORT_NONE;
+	return SORT_SHARE;
 }
 
-static enum vw_cause cause_of(enum class class, const struct vw_obs_wait *w)
+static enum vw_cause cause_of(enum sort sort, const struct vw_obs_wait *w)
 {
-	if (class == CLASS_SHARE)
+	if (sort == SORT_SHARE)
 		return VW_CAUSE_GROUP_OR_PAIR;
-	if (class == CLASS_SOFTIRQ)
+	if (sort == SORT_SOFTIRQ)
 		return VW_CAUSE_SOFTIRQ;
 	if (w->throttled)
 		return VW_CAUSE_THROTTLED;
@@ -108,12 +114,12 @@ static enum vw_cause cause_of(enum class class, const struct vw_obs_wait *w)
 }
 
 /* The one that had more than half of the turns, 0 without one. */
-static int32_t culprit_of(enum class class, const struct vw_obs_wait *w)
+static int32_t culprit_of(enum sort sort, const struct vw_obs_wait *w)
 {
 	uint64_t others = known(w->idle_ns) + known(w->rt_ns);
 
 	others = w->wait_ns > others ? w->wait_ns - others : 0;
-	return class == CLASS_SHARE && w->top_tid > 0 && w->top_ns > others / 2 ? w->top_tid : 0;
+	return sort == SORT_SHARE && w->top_tid > 0 && w->top_ns > others / 2 ? w->top_tid : 0;
 }
 
 static void put_what(struct vw_line *l, const struct wait_episode *e)
@@ -310,10 +316,12 @@ static int keep(struct detector *d, struct wait_episode *e, const struct vw_obs 
 	return 0;
 }
 
-static struct wait_episode *begin(struct detector *d, const struct vw_obs *obs, enum class class)
+static struct wait_episode *begin(struct detector *d, const struct vw_obs *obs, enum sort sort)
 {
 	const struct vw_obs_wait *w = &obs->wait;
-	struct vw_episode_key key = { .tid = culprit_of(class, w), .cpu = w->cpu, .class = class };
+	struct vw_episode_key key = { .tid = culprit_of(sort, w),
+				      .cpu = w->cpu,
+				      .what = (int32_t)sort };
 	struct vw_episode *base;
 	bool is_new;
 
@@ -331,7 +339,7 @@ static struct wait_episode *begin(struct detector *d, const struct vw_obs *obs, 
 }
 
 static void update(struct detector *d, struct wait_episode *e, const struct vw_obs *obs,
-		   enum class class, bool longer)
+		   enum sort sort, bool longer)
 {
 	const struct vw_obs_wait *w = &obs->wait;
 	struct vw_finding *f = &e->base.finding;
@@ -345,10 +353,10 @@ static void update(struct detector *d, struct wait_episode *e, const struct vw_o
 	e->base.longest_ns = w->wait_ns;
 	f->severity = w->wait_ns >= 20 * d->env->config.threshold_ns ? VW_CRITICAL : VW_WARNING;
 	/* By now it looks otherwise, or is not known so well: what it was told for stands. */
-	if ((int32_t) class != e->base.key.class)
+	if ((int32_t)sort != e->base.key.what)
 		return;
 	e->wait = *w;
-	f->cause = cause_of(class, w);
+	f->cause = cause_of(sort, w);
 	f->evidence.softirq_ns = w->softirq_ns;
 	f->evidence.oncpu_ns = f->has_culprit ? w->top_ns : VW_UNKNOWN;
 }
@@ -356,24 +364,24 @@ static void update(struct detector *d, struct wait_episode *e, const struct vw_o
 static int feed_wait(struct detector *d, const struct vw_obs *obs)
 {
 	const struct vw_obs_wait *w = &obs->wait;
-	enum class class = w->wait_ns <= obs->ts_ns ? classify(d, w, obs->ts_ns) : CLASS_NONE;
+	enum sort sort = w->wait_ns <= obs->ts_ns ? classify(d, w, obs->ts_ns) : SORT_NONE;
 	struct wait_episode *e;
 	bool longer;
 	int err = 0;
 
-	if (class == CLASS_NONE) {
+	if (sort == SORT_NONE) {
 		drop(d, w->tid);
 		return 0;
 	}
 	e = resume(d, obs);
 	longer = e;
 	if (!e)
-		e = begin(d, obs, class);
+		e = begin(d, obs, sort);
 	if (!e)
 		return -ENOMEM;
 	if (!longer && !w->final)
 		err = keep(d, e, obs);
-	update(d, e, obs, class, longer);
+	update(d, e, obs, sort, longer);
 	if (longer && w->final)
 		drop(d, w->tid);
 	e->base.lasts = e->under_way > 0;

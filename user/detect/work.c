@@ -88,7 +88,7 @@ static void destroy(void *detector)
 static struct vw_work_episode *open_episode(struct detector *d, const struct worker *worker,
 					    enum vw_kind kind, uint64_t begin_ns)
 {
-	struct vw_episode_key key = { .tid = worker->tid, .class = (int32_t)kind };
+	struct vw_episode_key key = { .tid = worker->tid, .what = (int32_t)kind };
 
 	return (struct vw_work_episode *)vw_episodes_get(&d->episodes, &key, begin_ns);
 }
@@ -132,7 +132,7 @@ static void update(struct vw_work_episode *e, const struct event *event)
 static int tell(struct detector *d, const struct worker *worker, enum vw_kind kind,
 		const struct event *event)
 {
-	struct vw_episode_key key = { .tid = worker->tid, .class = (int32_t)kind };
+	struct vw_episode_key key = { .tid = worker->tid, .what = (int32_t)kind };
 	struct vw_work_episode *e = open_episode(d, worker, kind, event->item->since_ns);
 
 	/* Items that wait for another cause are another finding. */
