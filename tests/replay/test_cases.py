@@ -210,6 +210,7 @@ def time_not_charged():
         if i == 1:
             t.si(1 * SEC + i * 10 * MS + 20 * US, 2)
             t.so(1 * SEC + i * 10 * MS + 30 * US, 2)
+            t.irq(1 * SEC + i * 10 * MS + 40 * US, 2, 10 * US)
     t.sw(5 * SEC + 10 * US, 2, WORKER, idle(2), "S")
     f = Run(t.text()).only("cpu_accounting_gap")
     equal((f["cause"], f["severity"], f["culprit"]["tid"]), ("not_charged", "warning", 3101), "finding")

@@ -69,6 +69,11 @@ class Trace:
     def so(self, ts, cpu):
         self.put(ts, cpu, "softirq_exit", "vec=3 [action=NET_RX]")
 
+    def irq(self, ts, cpu, ns):
+        """An interrupt of so long."""
+        self.put(ts, cpu, "irq_handler_entry", "irq=24 name=virtio0")
+        self.put(ts + ns, cpu, "irq_handler_exit", "irq=24 ret=handled")
+
     def fk(self, ts, cpu, parent, child):
         self.put(ts, cpu, "sched_process_fork",
                  f"comm={parent[1]} pid={parent[0]} child_comm={child[1]} child_pid={child[0]}")

@@ -49,7 +49,8 @@ static void test_futile(void **state)
 	assert_int_equal(m->displaced_tid, 5011);
 	assert_int_equal(m->displaced_wait_ns, 4000000);
 	assert_int_equal(m->n_overtaken, 0);
-	assert_true(m->idle_known);
+	/* There may be CPUs that are in no trace, and it may use them. */
+	assert_false(m->idle_known);
 	assert_int_equal(m->n_idle, 0);
 	assert_false(m->allowed_known);
 	assert_string_equal(m->allowed, "");
@@ -102,7 +103,6 @@ static void test_forced_idle(void **state)
 	kick(env);
 	finish(env);
 	assert_int_equal(only(env, VW_OBS_MOVE)->move.n_idle, 0);
-	assert_true(only(env, VW_OBS_MOVE)->move.idle_known);
 }
 
 /* A CPU that is about to go idle pulls before its last task has left: it was free. */

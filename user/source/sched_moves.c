@@ -147,7 +147,10 @@ static bool parse_cpus(const char *list, uint64_t mask[VW_SCHED_CPUS / 64])
 	return any && !err;
 }
 
-/* What is idle now, of the CPUs that @t may use; of all that were seen when that is not known. */
+/*
+ * What is idle now, of the CPUs that @t may use; of all that were seen when that is not known: then
+ * there may be others, as a CPU that idles all the time is in no trace.
+ */
 static void fill_idle(struct vw_sched *s, struct vw_sched_task *t, struct vw_obs_move *o)
 {
 	uint64_t parsed[VW_SCHED_CPUS / 64], idle;
@@ -161,7 +164,7 @@ static void fill_idle(struct vw_sched *s, struct vw_sched_task *t, struct vw_obs
 		may = parsed;
 		words = VW_SCHED_CPUS / 64;
 	}
-	o->idle_known = true;
+	o->idle_known = o->allowed_known;
 	for (i = 0; i < words; i++) {
 		if (may[i] & ~s->known_mask[i])
 			o->idle_known = false;
