@@ -22,11 +22,13 @@ static void test_finding(void **state)
 	vw_sentence_finding(&f, 100, true, &lines);
 	check_lines(&lines, 100);
 	assert_int_equal(lines.v[0].style, VW_STYLE_CRITICAL);
-	check_line(&lines, 0, "CRITICAL non_yielding_worker on CPU 1, open for 16s, cause "
-			      "ignores_resched, told after 12ms");
+	check_line(&lines, 0,
+		   "CRITICAL non_yielding_worker on CPU 1, open for 16s, cause "
+		   "ignores_resched, told after 12ms");
 	check_line(&lines, 1, "  vhost-941 kept CPU 1 for 16s while vhost-942 waited.");
-	check_line(&lines, 2, "  victim: vhost-942 (tid 952, VM web02, vhost-net:vnet8) waited 15.9s "
-			      "at a stretch, 17s in all");
+	check_line(&lines, 2,
+		   "  victim: vhost-942 (tid 952, VM web02, vhost-net:vnet8) waited 15.9s "
+		   "at a stretch, 17s in all");
 	check_line(&lines, 3, "  remedy: Let the worker loop call cond_resched().");
 	assert_int_equal(lines.n, 4);
 	vw_lines_done(&lines);
@@ -112,20 +114,30 @@ static void test_findings_list(void **state)
 
 static void test_header_and_summary(void **state)
 {
-	struct vw_summary summary = { .verdict = VW_VERDICT_CRITICAL, .counts = { 2, 1 },
-				      .lost_events = 5000, .duration_ns = 12 * SEC, .workers = 1 };
+	struct vw_summary summary = { .verdict = VW_VERDICT_CRITICAL,
+				      .counts = { 2, 1 },
+				      .lost_events = 5000,
+				      .duration_ns = 12 * SEC,
+				      .workers = 1 };
 	struct vw_header header = sample_header();
 	struct vw_lines lines = { 0 };
 
 	vw_sentence_header(&header, 200, false, &lines);
-	check_line(&lines, 0, "vhostwatch " VW_VERSION ", Linux 6.1.0-57-amd64 x86_64, preempt none, "
-			      "2 CPUs, level trace, clock tp_btf/local_timer_entry");
+	check_line(&lines, 0,
+		   "vhostwatch " VW_VERSION ", Linux 6.1.0-57-amd64 x86_64, preempt none, "
+		   "2 CPUs, level trace, clock tp_btf/local_timer_entry");
 	check_line(&lines, 1, "  switches: missing (BTF does not have it); lost: short stints");
 	assert_int_equal(lines.n, 2); /* what is optional is no degradation */
 	vw_lines_done(&lines);
+	/* A trace says nothing of its host. */
+	header = (struct vw_header){ .input = "t.gz", .source = "ftrace", .level = "offline" };
+	vw_sentence_header(&header, 200, false, &lines);
+	check_line(&lines, 0, "vhostwatch " VW_VERSION ", ftrace of t.gz, level offline");
+	vw_lines_done(&lines);
 	vw_sentence_summary(&summary, 200, &lines);
-	check_line(&lines, 0, "verdict critical: 2 non_yielding_worker, 1 starved_task; 1 worker in "
-			      "12s, 5000 events lost");
+	check_line(&lines, 0,
+		   "verdict critical: 2 non_yielding_worker, 1 starved_task; 1 worker in "
+		   "12s, 5000 events lost");
 	vw_lines_done(&lines);
 	vw_sentence_summary(&(struct vw_summary){ 0 }, 200, &lines);
 	check_line(&lines, 0, "verdict ok: no finding; no worker in 0, no event lost");
@@ -191,7 +203,8 @@ static void test_doctor(void **state)
 	fclose(out);
 	assert_non_null(strstr(text, "\nHost: Linux 6.1.0-57-amd64 x86_64, preempt none, HZ 250, "
 				     "CPUs 2\n"));
-	assert_non_null(strstr(text, "\n  clock                attached  tp_btf/local_timer_entry\n"));
+	assert_non_null(
+		strstr(text, "\n  clock                attached  tp_btf/local_timer_entry\n"));
 	assert_non_null(strstr(text, "\n  switches             missing   -\n"));
 	assert_non_null(strstr(text, "\n                                 lost: sho?t stints\n"));
 	assert_non_null(strstr(text, "kprobe/handle_tx (not used at this level)\n"));
@@ -205,12 +218,9 @@ static void test_doctor(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_finding),
-		cmocka_unit_test(test_hostile_findings),
-		cmocka_unit_test(test_findings_list),
-		cmocka_unit_test(test_header_and_summary),
-		cmocka_unit_test(test_text_sink),
-		cmocka_unit_test(test_doctor),
+		cmocka_unit_test(test_finding),	      cmocka_unit_test(test_hostile_findings),
+		cmocka_unit_test(test_findings_list), cmocka_unit_test(test_header_and_summary),
+		cmocka_unit_test(test_text_sink),     cmocka_unit_test(test_doctor),
 	};
 
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))

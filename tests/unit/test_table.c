@@ -37,7 +37,8 @@ static void test_wrap(void **state)
 {
 	struct vw_lines lines = { 0 };
 
-	vw_lines_wrap(&lines, VW_STYLE_PLAIN, 20, 4, "  one two three four fivefivefivefivefive six");
+	vw_lines_wrap(&lines, VW_STYLE_PLAIN, 20, 4,
+		      "  one two three four fivefivefivefivefive six");
 	check_lines(&lines, 20);
 	check_line(&lines, 0, "  one two three four");
 	check_line(&lines, 1, "    fivefivefivefive");
@@ -90,12 +91,15 @@ static void test_rates(void **state)
 	vw_table_render(table, 110, &lines);
 	check_lines(&lines, 110);
 	assert_int_equal(lines.n, 3);
-	check_line(&lines, 0, "VM         DEVICE             TID  CPU ON-CPU%  WAIT% PENDING "
-			      "SWITCHES/s TX pkt/s RX pkt/s");
-	check_line(&lines, 1, "web01      vhost-net:tap0     951    1    99.9    0.0    1.9s "
-			      "         5    92328        0");
-	check_line(&lines, 2, "web02      vhost-net:tap0     952    1     0.0  100.0       0 "
-			      "         0        0        -");
+	check_line(&lines, 0,
+		   "VM         DEVICE             TID  CPU ON-CPU%  WAIT% PENDING "
+		   "SWITCHES/s TX pkt/s RX pkt/s");
+	check_line(&lines, 1,
+		   "web01      vhost-net:tap0     951    1    99.9    0.0    1.9s "
+		   "         5    92328        0");
+	check_line(&lines, 2,
+		   "web02      vhost-net:tap0     952    1     0.0  100.0       0 "
+		   "         0        0        -");
 	vw_lines_done(&lines);
 	vw_table_free(table);
 }
@@ -112,8 +116,9 @@ static void test_first_interval_and_gone(void **state)
 	put(table, row);
 	vw_table_rows_done(table);
 	vw_table_render(table, 110, &lines);
-	check_line(&lines, 1, "web01      vhost-net:tap0     951    1       -      -       0 "
-			      "         -        -        -");
+	check_line(&lines, 1,
+		   "web01      vhost-net:tap0     951    1       -      -       0 "
+		   "         -        -        -");
 	vw_lines_done(&lines);
 	vw_table_rows_done(table); /* an interval without its row */
 	vw_table_render(table, 110, &lines);
@@ -122,6 +127,26 @@ static void test_first_interval_and_gone(void **state)
 	vw_lines_done(&lines);
 	vw_table_free(table);
 	vw_table_free(NULL);
+}
+
+/* One row alone has rates when it says since when it counts. */
+static void test_since(void **state)
+{
+	struct vw_table *table = vw_table_new();
+	struct vw_worker_row row = worker(951, "web01", 20 * SEC);
+	struct vw_lines lines = { 0 };
+
+	row.oncpu_ns = 5 * SEC;
+	row.wait_ns = 2 * SEC;
+	row.voluntary = 100;
+	row.involuntary = 0;
+	row.since_ns = 10 * SEC;
+	put(table, row);
+	vw_table_rows_done(table);
+	vw_table_render(table, 100, &lines);
+	assert_non_null(strstr(lines.v[1].text, " 50.0   20.0 "));
+	vw_lines_done(&lines);
+	vw_table_free(table);
 }
 
 static void test_reused_tid(void **state)
@@ -199,8 +224,9 @@ static void test_widths(void **state)
 		vw_lines_done(&lines);
 	}
 	vw_table_render(table, 80, &lines);
-	check_line(&lines, 0, "VM       DEVICE             TID CPU  CPU% WAIT% PENDING   SW/s   TX/s "
-			      "  RX/s");
+	check_line(&lines, 0,
+		   "VM       DEVICE             TID CPU  CPU% WAIT% PENDING   SW/s   TX/s "
+		   "  RX/s");
 	vw_lines_done(&lines);
 	vw_table_render(table, 41, &lines);
 	check_line(&lines, 0, "VM       DEVICE           TID  CPU% WAIT%");
@@ -258,7 +284,8 @@ static void test_no_worker(void **state)
 	put(table, row);
 	row.task.tid = 8;
 	row.task.role = VW_ROLE_OTHER;
-	strcpy(row.task.comm, "123456\x1b" "8901234");
+	strcpy(row.task.comm, "123456\x1b"
+			      "8901234");
 	put(table, row);
 	vw_table_rows_done(table);
 	vw_table_render(table, 110, &lines);
@@ -287,15 +314,11 @@ static void test_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cells),
-		cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_first_interval_and_gone),
-		cmocka_unit_test(test_reused_tid),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_hostile_rows),
-		cmocka_unit_test(test_no_worker),
+		cmocka_unit_test(test_cells),	     cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_rates),	     cmocka_unit_test(test_first_interval_and_gone),
+		cmocka_unit_test(test_since),	     cmocka_unit_test(test_reused_tid),
+		cmocka_unit_test(test_order),	     cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_hostile_rows), cmocka_unit_test(test_no_worker),
 		cmocka_unit_test(test_too_many),
 	};
 

@@ -105,6 +105,9 @@ static void show_rows(struct vw_finals *finals)
 	HASH_SORT(finals->rows, by_tid);
 	HASH_ITER(hh, finals->rows, last, tmp)
 	{
+		/* Rows count from the start of the run: what is shown is its mean. */
+		if (last->row.ts_ns > finals->summary->duration_ns)
+			last->row.since_ns = last->row.ts_ns - finals->summary->duration_ns;
 		finals->sink->ops->worker(finals->sink, &last->row);
 		if (last->row.ts_ns > ts_ns)
 			ts_ns = last->row.ts_ns;

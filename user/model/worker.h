@@ -10,6 +10,7 @@
 
 struct vw_worker_row {
 	uint64_t ts_ns;
+	uint64_t since_ns; /* what it counts from, 0: not said */
 	struct vw_task task;
 	int32_t cpu; /* where it ran last, -1 unknown */
 	uint64_t oncpu_ns; /* wall time on CPU, the open slice included */

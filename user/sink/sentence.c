@@ -73,7 +73,7 @@ static const char *clock_via(const struct vw_header *header)
 	for (i = 0; i < header->n_hooks; i++)
 		if (!strcmp(header->hooks[i].name, "clock") && *header->hooks[i].via)
 			return header->hooks[i].via;
-	return "none";
+	return "";
 }
 
 static void hook_line(const struct vw_hook *hook, unsigned int width, bool cut,
@@ -102,14 +102,21 @@ void vw_sentence_header(const struct vw_header *header, unsigned int width, bool
 	struct text t = { 0 };
 	unsigned int i;
 
-	add(&t, "vhostwatch " VW_VERSION ", Linux %s", *host->release ? host->release : "(unknown)");
+	add(&t, "vhostwatch " VW_VERSION);
+	if (header->input)
+		add(&t, ", %s of %s", header->source, header->input);
+	/* A file need not say what it was made on. */
+	if (*host->release || !header->input)
+		add(&t, ", Linux %s", *host->release ? host->release : "(unknown)");
 	if (*host->arch)
 		add(&t, " %s", host->arch);
-	add(&t, ", preempt %s", preempt ? preempt : "unknown");
+	if (preempt || !header->input)
+		add(&t, ", preempt %s", preempt ? preempt : "unknown");
 	if (host->cpus)
 		add(&t, ", %" PRIu32 " CPU%s", host->cpus, host->cpus == 1 ? "" : "s");
-	add(&t, ", level %s, clock %s", header->level ? header->level : "unknown",
-	    clock_via(header));
+	add(&t, ", level %s", header->level ? header->level : "unknown");
+	if (*clock_via(header) || !header->input)
+		add(&t, ", clock %s", *clock_via(header) ? clock_via(header) : "none");
 	vw_lines_wrap(lines, VW_STYLE_HEADING, width, 2, t.s);
 	for (i = 0; i < header->n_hooks; i++)
 		if (header->hooks[i].state != VW_HOOK_ATTACHED && !header->hooks[i].optional)
@@ -136,8 +143,7 @@ static void add_head(struct text *t, const struct vw_finding *f)
 		add(t, " on CPU %d", f->cpu);
 }
 
-static void finding_heading(const struct vw_finding *f, unsigned int width,
-			    struct vw_lines *lines)
+static void finding_heading(const struct vw_finding *f, unsigned int width, struct vw_lines *lines)
 {
 	const char *cause = vw_cause_name(f->cause);
 	struct text t = { 0 };

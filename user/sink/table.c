@@ -137,9 +137,12 @@ static uint64_t switches_of(const struct vw_worker_row *row)
 static void set_rates(struct entry *e, const struct entry *before)
 {
 	const struct vw_worker_row *now = &e->row, *old = before ? &before->row : NULL;
+	struct vw_worker_row nothing = { .ts_ns = now->since_ns, .task = now->task };
 	uint64_t elapsed;
 
 	e->cpu_permille = e->wait_permille = e->switches = e->tx = e->rx = VW_UNKNOWN;
+	if (!old && now->since_ns)
+		old = &nothing;
 	if (!old || !vw_task_same(&now->task, &old->task) || now->ts_ns <= old->ts_ns)
 		return;
 	elapsed = now->ts_ns - old->ts_ns;

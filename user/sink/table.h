@@ -4,7 +4,7 @@
  *
  * Rows of one interval come through vw_table_worker() and take effect with vw_table_rows_done(); a
  * worker without a row in the interval is gone.  Unknown is "-", and so is a rate of a worker seen for
- * the first time.
+ * the first time whose row does not say since when it counts.
  */
 #ifndef VW_SINK_TABLE_H
 #define VW_SINK_TABLE_H
