@@ -152,9 +152,19 @@ static void test_looks_like_others(void **state)
 	assert_int_equal(form_of(log), VW_TRACE_NONE);
 	assert_int_equal(vw_trace_looks_like(binary, sizeof(binary)), VW_TRACE_NONE);
 	assert_int_equal(vw_trace_looks_like((const char *)xen, sizeof(xen)), VW_TRACE_NONE);
-	/* A mail with one line of a trace in it is no trace. */
+}
+
+/* People paste what they have into mails; but a book with one such line is no trace. */
+static void test_looks_like_mail(void **state)
+{
+	char text[8192] = SWITCH("  100.000001");
+	unsigned int i;
+
 	assert_int_equal(form_of("Hi,\nlook at this:\n" SWITCH("  100.000001") "Regards\n"),
-			 VW_TRACE_NONE);
+			 VW_TRACE_FTRACE);
+	for (i = 0; i < 64; i++)
+		strcat(text, "Call me Ishmael.\n");
+	assert_int_equal(form_of(text), VW_TRACE_NONE);
 }
 
 /* The last line of the head may be cut anywhere. */
@@ -376,6 +386,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_looks_like),
 		cmocka_unit_test(test_looks_like_others),
+		cmocka_unit_test(test_looks_like_mail),
 		cmocka_unit_test(test_looks_like_cut),
 		TEST(test_result),
 		TEST(test_skipped_lines),

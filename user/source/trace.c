@@ -53,6 +53,12 @@ static void vote(struct votes *v, enum vw_trace_form form, const char *line, siz
 	}
 }
 
+/* People paste traces into other text; what looks like an event is hardly ever anything else. */
+static bool enough(const struct votes *v)
+{
+	return v->events && v->events >= v->others / 32;
+}
+
 enum vw_trace_form vw_trace_looks_like(const char *head, size_t len)
 {
 	struct votes ftrace = { 0 }, perf = { 0 };
@@ -72,8 +78,8 @@ enum vw_trace_form vw_trace_looks_like(const char *head, size_t len)
 		vote(&perf, VW_TRACE_PERF, head, feed ? n - 1 : n);
 	}
 	if (ftrace.events >= perf.events)
-		return ftrace.events > ftrace.others ? VW_TRACE_FTRACE : VW_TRACE_NONE;
-	return perf.events > perf.others ? VW_TRACE_PERF : VW_TRACE_NONE;
+		return enough(&ftrace) ? VW_TRACE_FTRACE : VW_TRACE_NONE;
+	return enough(&perf) ? VW_TRACE_PERF : VW_TRACE_NONE;
 }
 
 static void skip(struct reader *r, const char *why)
