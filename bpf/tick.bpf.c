@@ -36,7 +36,9 @@ static __always_inline void begin_stint(struct vw_stint *s, struct task_struct *
 	s->rt = BPF_CORE_READ(task, prio) < VW_MAX_RT_PRIO;
 }
 
-static __always_inline void note_request(struct vw_stint *s, struct task_struct *task, u64 now)
+/* @looks: 1 for a look that counts, 0 for one that comes too soon after another. */
+static __always_inline void note_request(struct vw_stint *s, struct task_struct *task, u64 now,
+					 u32 looks)
 {
 	s->resched = vw_task_resched(task);
 	if (s->resched != VW_ABI_RESCHED_FULL) {
@@ -46,7 +48,7 @@ static __always_inline void note_request(struct vw_stint *s, struct task_struct 
 	} else if (!s->pending_ts) {
 		s->pending_ts = now;
 	} else {
-		s->pending_ticks++;
+		s->pending_ticks += looks;
 	}
 }
 
@@ -110,16 +112,22 @@ static __always_inline int look(void *ctx, u8 clock)
 	rq = vw_task_rq(task);
 	now = bpf_ktime_get_ns();
 	arrivals = vw_task_arrivals(task);
-	if (s->tid != tid || s->pcount != arrivals)
+	if (s->tid != tid || s->pcount != arrivals) {
 		begin_stint(s, task, rq, arrivals, now);
-	else if (now - s->look_ts < vw_tick_ns / 2)
-		return 0; /* sched_stat_runtime also comes between two ticks */
+	} else if (now - s->look_ts < vw_tick_ns / 2) {
+		/*
+		 * sched_stat_runtime also comes between two ticks, and so do other timers of this
+		 * interrupt.  No look, but a request need not wait for the next one to be seen.
+		 */
+		note_request(s, task, now, 0);
+		return 0;
+	}
 	s->look_ts = now;
 	s->clock = clock;
 	s->ticks++;
 	s->nr_running = BPF_CORE_READ(rq, nr_running);
 	begin_totals(s, task, now);
-	note_request(s, task, now);
+	note_request(s, task, now, 1);
 	vw_count(VW_COUNT_TICKS);
 	why = suspicions(s, task, now);
 	if (!why && !s->reported)
