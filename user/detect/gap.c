@@ -300,6 +300,21 @@ static void update(struct gap_episode *e, const struct vw_obs *obs, const struct
 	add(&evidence->gap.unexplained_ns, v->unexplained_ns);
 }
 
+/*
+ * A CPU, or a task that a VM pays for.  Elsewhere a gap is nobody's business here: where a task is
+ * woken while another one is told to go, kernels charge the last part of a tick to the next task
+ * (rq_clock_skip_update()), and who runs often and shortly comes out with many times what it ran.
+ */
+static bool of_a_vm(const struct vw_detect_env *env, const struct vw_obs_charge *c)
+{
+	const struct vw_task *task = vw_tasks_get(env->tasks, c->tid);
+
+	if (!c->tid)
+		return true;
+	return task &&
+	       (task->watched || task->role == VW_ROLE_VCPU || task->role == VW_ROLE_EMULATOR);
+}
+
 static int feed_charge(struct vw_episodes *set, const struct vw_obs *obs)
 {
 	const struct vw_obs_charge *c = &obs->charge;
@@ -313,7 +328,7 @@ static int feed_charge(struct vw_episodes *set, const struct vw_obs *obs)
 		set->env->invalid_samples++;
 		return 0;
 	}
-	if (w.oncpu_ns == VW_UNKNOWN || w.charged_ns == VW_UNKNOWN)
+	if (w.oncpu_ns == VW_UNKNOWN || w.charged_ns == VW_UNKNOWN || !of_a_vm(set->env, c))
 		return 0;
 	if (!c->tid)
 		key.cpu = c->cpu;
