@@ -183,12 +183,11 @@ tracing_off() {
 	cat "/sys/kernel/tracing/per_cpu/cpu$1/stats" >/results/trace-stats
 }
 
-# pipe_on: what analyze reads, from the kernel's trace_pipe into the results, by a reader that stays
-# off the loads' CPU 1.
-pipe_on() {
+# events_on: the events that analyze reads, by the kernel's own tracer, from now on.
+events_on() {
 	cd /sys/kernel/tracing || fail "no tracefs"
 	echo mono >trace_clock
-	echo 32768 >buffer_size_kb
+	echo 65536 >buffer_size_kb
 	for _event in sched/sched_switch sched/sched_wakeup sched/sched_wakeup_new \
 		sched/sched_migrate_task sched/sched_stat_runtime sched/sched_process_fork \
 		sched/sched_process_exit irq/softirq_entry irq/softirq_exit \
@@ -197,15 +196,14 @@ pipe_on() {
 	done
 	echo 1 >tracing_on
 	cd /
-	taskset 1 cat /sys/kernel/tracing/trace_pipe >/results/pipe &
-	PIPE=$!
 }
 
-# pipe_off: no more events, all of them read.
-pipe_off() {
+# events_off: no more events; those there are go through trace_pipe into the results. Not before:
+# a reader beside the loads takes from them what the emulated CPU has.
+events_off() {
 	echo 0 >/sys/kernel/tracing/tracing_on
-	wait_for 20 'grep -q "^entries: 0" /sys/kernel/tracing/per_cpu/cpu0/stats &&
-		grep -q "^entries: 0" /sys/kernel/tracing/per_cpu/cpu1/stats'
-	kill "$PIPE"
-	gzip /results/pipe
+	cat /sys/kernel/tracing/trace_pipe >/results/pipe &
+	_reader=$!
+	wait_for 120 '! grep "^entries:" /sys/kernel/tracing/per_cpu/cpu*/stats | grep -qv " 0$"'
+	kill "$_reader"
 }
