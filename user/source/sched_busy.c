@@ -5,15 +5,29 @@
 /* A worker woken by what its owner then waits for may be a little late on its CPU. */
 #define TOGETHER_NS VW_NS_PER_MS
 
+/* Of the watched tasks of one CPU, of all workers, of all blocked tasks, so many are looked at. */
+#define MAX_WATCHED 64
+#define MAX_WORKERS 4096
+#define MAX_BLOCKED 1024
+
 static void place(struct vw_sched_task *t, struct vw_sched_cpu *cpu)
 {
 	if (t->w_cpu == cpu)
 		return;
-	if (t->w_cpu)
+	if (t->w_cpu) {
 		DL_DELETE2(t->w_cpu->watched, t, w_prev, w_next);
+		t->w_cpu->n_watched--;
+	}
+	t->w_cpu = NULL;
+	if (!cpu)
+		return;
+	if (cpu->n_watched >= MAX_WATCHED) {
+		t->others_wait_ns = VW_UNKNOWN;
+		return;
+	}
+	DL_APPEND2(cpu->watched, t, w_prev, w_next);
+	cpu->n_watched++;
 	t->w_cpu = cpu;
-	if (cpu)
-		DL_APPEND2(cpu->watched, t, w_prev, w_next);
 }
 
 void vw_sched_awake(struct vw_sched *s, struct vw_sched_task *t, struct vw_sched_cpu *cpu)
@@ -97,19 +111,24 @@ void vw_sched_tell_busy(struct vw_sched *s, struct vw_sched_task *t, bool final)
 	t->busy_due_ns = s->now_ns + VW_SCHED_REPEAT_NS;
 }
 
+static bool is_of(const struct vw_sched_task *worker, const struct vw_sched_task *t)
+{
+	if (t->tgid && (worker->tgid == t->tgid || worker->owner_pid == t->tgid))
+		return true;
+	return worker->owner_pid == t->tid;
+}
+
 /* A worker of @t's process that has been awake for as long as @t has slept: the longest. */
 static struct vw_sched_task *worker_of(const struct vw_sched *s, const struct vw_sched_task *t)
 {
 	struct vw_sched_task *w, *best = NULL;
+	unsigned int n = 0;
 
 	DL_FOREACH2(s->worker_list, w, worker_next)
 	{
-		bool same = w->owner_pid &&
-			    (w->owner_pid == t->tid || (t->tgid && w->owner_pid == t->tgid));
-
-		if (t->tgid && w->tgid == t->tgid)
-			same = true;
-		if (!same || w == t || w->gone || !w->awake_ns ||
+		if (++n > MAX_WORKERS)
+			break;
+		if (w == t || w->gone || !w->awake_ns || !is_of(w, t) ||
 		    w->awake_ns > t->since_ns + TOGETHER_NS)
 			continue;
 		if (!best || w->awake_ns < best->awake_ns)
@@ -164,9 +183,14 @@ void vw_sched_blocked_end(struct vw_sched *s, struct vw_sched_task *t, bool tell
 void vw_sched_blocked_second(struct vw_sched *s, bool all)
 {
 	struct vw_sched_task *t;
+	unsigned int n = 0;
 
+	/* The longest blocked first. */
 	DL_FOREACH2(s->blocked, t, b_next)
-	if (s->now_ns >= t->blocked_due_ns ||
-	    (all && s->now_ns - t->since_ns >= VW_SCHED_REPEAT_NS))
-		tell_blocked(s, t, false);
+	{
+		if (++n > MAX_BLOCKED || s->now_ns - t->since_ns < VW_SCHED_REPEAT_NS)
+			break;
+		if (all || s->now_ns >= t->blocked_due_ns)
+			tell_blocked(s, t, false);
+	}
 }

@@ -181,6 +181,7 @@ struct vw_sched_cpu {
 	uint64_t n_log;
 
 	struct vw_sched_task *watched; /* watched tasks, awake */
+	unsigned int n_watched;
 	struct vw_sched_move *moves; /* of tasks that left it and did not run yet */
 	struct vw_sched_move *arriving; /* moves to it that are not settled */
 

@@ -12,6 +12,7 @@
 #include "source/sched_internal.h"
 
 #define KEEP_UP 16 /* of each queue */
+#define LOOK_NS VW_NS_PER_MS /* a queue is looked through at most that often */
 #define PRIO_RT 100
 /* From the decision on one sibling to the switch on the other one. */
 #define RELEASE_NS UINT64_C(50000)
@@ -344,7 +345,8 @@ uint64_t vw_sched_tell_waits(struct vw_sched *s, struct vw_sched_cpu *cpu)
 		if (!late)
 			break;
 	}
-	return due_ns;
+	/* With very many of them somebody would always be due. */
+	return vw_sched_max(due_ns, s->now_ns + LOOK_NS);
 }
 
 static void end_wait(struct vw_sched *s, struct vw_sched_task *t, uint64_t end_ns)
