@@ -225,7 +225,7 @@ static void test_not_fair(void **state)
 	sw(env, 5 * SEC, 2, 0, 'R', VICTIM);
 	rt(env, 5 * SEC + 100 * MS, 2, VICTIM, 100 * MS);
 	set_prio(env, VICTIM, 50);
-	sw(env, 6 * SEC, 2, VICTIM, 'R', 0);
+	sw(env, 5 * SEC + 500 * MS, 2, VICTIM, 'R', 0);
 	set_prio(env, VICTIM, 120);
 	sw(env, 6 * SEC + MS, 2, 0, 'R', VICTIM);
 	rt(env, 6 * SEC + 2 * MS, 2, VICTIM, MS);

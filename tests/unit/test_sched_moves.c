@@ -119,6 +119,14 @@ static void test_newly_idle(void **state)
 	assert_int_equal(m->displaced_tid, 0);
 	assert_int_equal(m->n_idle, 1);
 	assert_int_equal(m->idle_cpus[0], 1);
+	/* Who made room could have gone on. */
+	restart(env);
+	all_busy(env);
+	kick(env);
+	sw(env, 1002010000, 1, 5011, 'R', X);
+	finish(env);
+	assert_int_equal(only(env, VW_OBS_MOVE)->move.n_idle, 0);
+	assert_int_equal(only(env, VW_OBS_MOVE)->move.displaced_tid, 5011);
 	/* Much later it is another matter. */
 	restart(env);
 	all_busy(env);
@@ -147,6 +155,14 @@ static void test_stopper(void **state)
 	assert_int_equal(m->relieved_ns, 40400000);
 	assert_int_equal(m->wait_ns, 490000);
 	assert_int_equal(m->displaced_tid, 5012);
+	/* The stopper's own wait is no relief. */
+	restart(env);
+	all_busy(env);
+	wk(env, 1001000000, STOPPER, 0);
+	sw(env, 1041010000, 0, X, 'R', STOPPER);
+	mg(env, 1041400000, X, 0, 2);
+	finish(env);
+	assert_int_equal(only(env, VW_OBS_MOVE)->move.relieved_ns, 0);
 }
 
 /* Taken from the queue later on, or where it sleeps: nobody forced it off. */
@@ -167,6 +183,10 @@ static void test_no_move(void **state)
 	mg(env, 1006500000, Y, 0, 2);
 	wk(env, 1006501000, Y, 2);
 	sw(env, 1006600000, 2, 5012, 'R', Y);
+	/* Woken, and taken elsewhere before it ran. */
+	wk(env, 1007000000, 6001, 2);
+	mg(env, 1007001000, 6001, 2, 3);
+	sw(env, 1007002000, 3, 5013, 'R', 6001);
 	finish(env);
 	assert_int_equal(count(env, VW_OBS_MOVE), 1);
 	assert_int_equal(only(env, VW_OBS_MOVE)->move.tid, 5011);

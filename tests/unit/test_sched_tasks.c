@@ -160,6 +160,7 @@ static void test_reuse_by_fork(void **state)
 	call(env, WORKER, "vhost-3099");
 	fk(env, 100 * SEC, 2, WORKER);
 	assert_int_equal(count(env, VW_OBS_TASK_EXIT), 1);
+	mg(env, 100 * SEC, WORKER, 2, 3);
 	wake_by(env, VW_EVENT_WAKEUP_NEW, 100 * SEC, 2, WORKER, 2);
 	assert_int_equal(count(env, VW_OBS_TASK_EXIT), 1);
 	introduce(env, WORKER, "vhost-3099");
@@ -201,6 +202,7 @@ static void test_renamed_waiter(void **state)
 static void test_exit(void **state)
 {
 	struct env *env = *state;
+	size_t i;
 
 	call(env, WORKER, "vhost-3077");
 	sw(env, START, 2, 0, 'R', WORKER);
@@ -217,6 +219,10 @@ static void test_exit(void **state)
 	sw(env, START + 85 * MS, 2, OTHER, 'R', WORKER);
 	sw(env, START + 125 * MS, 2, WORKER, 'X', VICTIM);
 	assert_int_equal(last(env, VW_OBS_STINT)->stint.tid, OTHER);
+	assert_int_equal(last(env, VW_OBS_STINT)->stint.n_waiters, 1);
+	assert_int_equal(last(env, VW_OBS_STINT)->stint.waiters[0].tid, VICTIM);
+	for (i = 0; i < env->n; i++)
+		assert_false(env->seen[i].kind == VW_OBS_WAIT && env->seen[i].wait.tid == WORKER);
 	assert_int_equal(count(env, VW_OBS_TASK_EXIT), 1);
 	finish(env);
 	assert_int_equal(env->n_rows, 1);

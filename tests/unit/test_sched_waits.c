@@ -66,14 +66,21 @@ static void test_clipped(void **state)
 
 	sw(env, START, 2, 0, 'R', OTHER);
 	wk(env, START + 90 * MS, VICTIM, 2);
-	sw(env, START + 100 * MS, 2, OTHER, 'S', 901);
-	sw(env, START + 115 * MS, 2, 901, 'S', VICTIM);
+	seen(env, START + 112 * MS, 2, OTHER, VW_RESCHED_NONE);
 	w = &only(env, VW_OBS_WAIT)->wait;
-	assert_int_equal(w->wait_ns, 25 * MS);
-	assert_int_equal(w->longest_stint_ns, 15 * MS);
-	assert_int_equal(w->fair_ns, 25 * MS);
+	assert_false(w->final);
+	assert_int_equal(w->longest_stint_ns, 22 * MS);
+	assert_int_equal(w->top_tid, OTHER);
+	assert_int_equal(w->top_ns, 22 * MS);
+	sw(env, START + 115 * MS, 2, OTHER, 'S', 901);
+	sw(env, START + 145 * MS, 2, 901, 'S', VICTIM);
+	w = &last(env, VW_OBS_WAIT)->wait;
+	assert_true(w->final);
+	assert_int_equal(w->wait_ns, 55 * MS);
+	assert_int_equal(w->longest_stint_ns, 30 * MS);
+	assert_int_equal(w->fair_ns, 55 * MS);
 	assert_int_equal(w->top_tid, 901);
-	assert_int_equal(w->top_ns, 15 * MS);
+	assert_int_equal(w->top_ns, 30 * MS);
 }
 
 static void test_idle_rt_softirq(void **state)

@@ -86,9 +86,18 @@ static void test_requeued(void **state)
 	phase(env, 3, VW_WORK_ENDED);
 	phase(env, 4, VW_WORK_STARTED);
 	phase(env, 5, VW_WORK_ENDED);
-	finish(env);
 	assert_int_equal(count(env, VW_OBS_WORK), 6);
-	assert_int_equal(row_of(env, WORKER)->work_items, 2);
+	/* Queued while it ran, it waits when it is over. */
+	start(env, START + MS, 2, WORKER, ITEM, "handle_tx_kick");
+	queue(env, START + MS, WORKER, ITEM, "handle_tx_kick");
+	end(env, START + MS, 2, WORKER, ITEM, "handle_tx_kick");
+	seen(env, START + 2 * SEC, 2, WORKER, VW_RESCHED_NONE);
+	phase(env, 9, VW_WORK_LASTS);
+	start(env, START + 2 * SEC, 2, WORKER, ITEM, "handle_tx_kick");
+	end(env, START + 2 * SEC, 2, WORKER, ITEM, "handle_tx_kick");
+	finish(env);
+	assert_int_equal(count(env, VW_OBS_WORK), 12);
+	assert_int_equal(row_of(env, WORKER)->work_items, 4);
 }
 
 /* An item that runs, and one that waits, are told of about once a second; the sums grow. */

@@ -133,9 +133,7 @@ static void on_fork(struct vw_sched *s, const struct vw_event *e)
 
 	if (t)
 		vw_sched_drop(s, t);
-	t = vw_sched_take(s, &e->fork.child, false);
-	if (t)
-		t->fresh = true;
+	vw_sched_take(s, &e->fork.child, false);
 }
 
 static void on_numa(struct vw_sched *s, const struct vw_event *e)

@@ -192,8 +192,8 @@ void vw_sched_begin(struct vw_sched *s, struct vw_sched_cpu *cpu, struct vw_sche
 		DL_DELETE(s->sleepers, t);
 		vw_sched_blocked_end(s, t, true);
 		t->state = VW_SCHED_RUNS;
+		t->lived = true;
 		t->cpu = cpu;
-		t->fresh = false;
 		vw_sched_awake(s, t, cpu);
 		vw_sched_charge_in(s, t, whole);
 	}
@@ -209,8 +209,6 @@ void vw_sched_break(struct vw_sched *s, struct vw_sched_cpu *cpu)
 	cpu->known = cpu->queue_known = false;
 	cpu->curr = NULL;
 	cpu->left_tid = -1;
-	cpu->flag = VW_RESCHED_UNKNOWN;
-	cpu->full_since_ns = 0;
 	cpu->softirq.depth = cpu->irq.depth = 0;
 	cpu->stint_due_ns = cpu->due_ns = cpu->wait_due_ns = UINT64_MAX;
 	vw_sched_shares_drop(cpu);

@@ -92,8 +92,8 @@ struct vw_sched_task {
 	bool ran; /* counted as one that ran */
 	bool stopper; /* migration/N */
 	bool told, ever_told; /* as it is now; at all */
+	bool lived; /* it was woken, or ran */
 	bool gone; /* it exits; no observation names it any more */
-	bool fresh; /* forked, not woken yet */
 	bool asked; /* /proc was asked */
 	struct vw_task *proc; /* what /proc says, NULL */
 

@@ -295,15 +295,13 @@ static void ran(struct vw_sched *s, struct vw_sched_move *m, struct vw_sched_cpu
 {
 	struct vw_obs_move *o = &m->obs;
 
-	o->ran = cpu->id == o->to_cpu;
+	o->ran = true;
 	o->wait_ns = s->now_ns - m->left_ns;
-	if (!o->ran || !made_room || made_room->gone) {
-		if (o->ran)
-			fill_overtaken(s, cpu, o);
+	fill_overtaken(s, cpu, o);
+	if (!made_room || made_room->gone) {
 		finish(s, m);
 		return;
 	}
-	fill_overtaken(s, cpu, o);
 	vw_sched_tell_task(s, made_room);
 	o->displaced_tid = made_room->tid;
 	o->displaced_start_ns = vw_sched_start_of(made_room);

@@ -123,7 +123,7 @@ static void woken(struct vw_sched *s, struct vw_sched_task *t, int32_t target, b
 	DL_DELETE(s->sleepers, t);
 	vw_sched_wait_begin(s, t, cpu ? cpu : t->cpu, false);
 	t->wait.by_waking = by_waking;
-	t->fresh = false;
+	t->lived = true;
 }
 
 void vw_sched_wake(struct vw_sched *s, const struct vw_event *e)
@@ -138,7 +138,7 @@ void vw_sched_wake(struct vw_sched *s, const struct vw_event *e)
 	if (!t)
 		return;
 	/* A new task: the one of that number before it ended unseen. */
-	if (e->kind == VW_EVENT_WAKEUP_NEW && !t->fresh && t->cpu) {
+	if (e->kind == VW_EVENT_WAKEUP_NEW && t->lived) {
 		vw_sched_drop(s, t);
 		t = vw_sched_take(s, &e->wake.task, true);
 		if (!t)

@@ -98,7 +98,7 @@ struct vw_sched_task *vw_sched_take(struct vw_sched *s, const struct vw_event_ta
 		return NULL;
 	t = vw_sched_find(s, et->tid);
 	if (t && *et->comm && strcmp(t->comm, et->comm)) {
-		if (off_cpu && *t->comm && !t->fresh && t->state < VW_SCHED_WAITS) {
+		if (off_cpu && *t->comm && t->state < VW_SCHED_WAITS) {
 			vw_sched_drop(s, t);
 			t = NULL;
 		} else {
