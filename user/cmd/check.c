@@ -15,7 +15,7 @@ int vw_cmd_check(const struct vw_options *options)
 	int err = -ENOMEM;
 
 	if (sink) {
-		err = vw_run_live(options, sink, json, &result, &e);
+		err = vw_run_live(options, sink, json, NULL, &result, &e);
 		sink->ops->free(sink);
 	}
 	if (!err && !json &&

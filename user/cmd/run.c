@@ -32,6 +32,7 @@ struct run {
 	struct vw_sink *sink;
 	struct vw_live *live;
 	struct vw_detect *detect;
+	const struct vw_run_tap *tap; /* or NULL */
 	struct vw_run_result *result;
 	uint64_t start_ns;
 	unsigned int n_open;
@@ -85,6 +86,13 @@ static bool count_once(struct run *run, const struct vw_finding *f)
 	return true;
 }
 
+/* Calls a function of the tap, if there is one; the first failure stays. */
+#define TAP(run, fn, ...)                                                                          \
+	do {                                                                                       \
+		if ((run)->tap && !(run)->err)                                                     \
+			(run)->err = (run)->tap->fn((run)->tap->ctx, __VA_ARGS__);                 \
+	} while (0)
+
 static void on_finding(void *ctx, const struct vw_finding *found)
 {
 	struct run *run = ctx;
@@ -92,6 +100,7 @@ static void on_finding(void *ctx, const struct vw_finding *found)
 	struct vw_finding f = *found;
 	uint64_t now = vw_clock_now();
 
+	TAP(run, finding, found);
 	if (!vw_choice_wants(run->choice, &f))
 		return;
 	if (count_once(run, &f))
@@ -109,6 +118,7 @@ static void on_obs(void *ctx, const struct vw_obs *obs)
 {
 	struct run *run = ctx;
 
+	TAP(run, obs, obs);
 	run->err = vw_detect_feed(run->detect, obs) ?: run->err;
 }
 
@@ -116,6 +126,7 @@ static void on_row(void *ctx, const struct vw_worker_row *row)
 {
 	struct run *run = ctx;
 
+	TAP(run, row, row);
 	run->sink->ops->worker(run->sink, row);
 }
 
@@ -151,6 +162,7 @@ static bool wait_until(int signals, uint64_t until)
 
 static void show_interval(struct run *run, bool rows, uint64_t now)
 {
+	TAP(run, tick, now);
 	vw_detect_tick(run->detect, now);
 	if (rows) {
 		vw_live_rows(run->live, now, on_row, run);
@@ -177,7 +189,8 @@ static int loop(struct run *run, int signals, uint64_t poll_ns, bool rows)
 			 */
 			next = now >= next ? now + o->interval_ns : next;
 		}
-		err = err ?: run->sink->ops->flush(run->sink);
+		TAP(run, round, now, vw_live_lost(run->live), vw_live_workers_seen(run->live));
+		err = err ?: run->err ?: run->sink->ops->flush(run->sink);
 		stop = now >= end || (run->sink->ops->quit && run->sink->ops->quit(run->sink));
 		until = now + poll_ns < next ? now + poll_ns : next;
 		if (!err && !stop)
@@ -215,6 +228,7 @@ static int run_opened(struct run *run, struct vw_header *header,
 		.host = header->host,
 	};
 	struct vw_run_result *r = run->result;
+	uint64_t end;
 	int err;
 
 	run->detect = vw_detect_create(&detect, on_finding, run);
@@ -222,12 +236,17 @@ static int run_opened(struct run *run, struct vw_header *header,
 		return -ENOMEM;
 	run->sink->ops->begin(run->sink, header);
 	run->start_ns = vw_clock_now();
-	err = loop(run, signals, config->poll_ns, rows);
-	vw_detect_finish(run->detect, vw_clock_now());
+	TAP(run, begin, header, &detect, run->start_ns);
+	err = run->err ?: loop(run, signals, config->poll_ns, rows);
+	end = vw_clock_now();
+	vw_detect_finish(run->detect, end);
 	r->workers = vw_live_workers_seen(run->live);
 	r->summary.workers = r->workers;
 	r->summary.lost_events = vw_live_lost(run->live);
-	r->summary.duration_ns = vw_clock_now() - run->start_ns;
+	r->summary.duration_ns = end - run->start_ns;
+	if (!err)
+		TAP(run, finish, end, r->summary.lost_events, r->workers);
+	err = err ?: run->err;
 	r->summary.verdict = err ? VW_VERDICT_UNKNOWN : verdict_of(r);
 	run->sink->ops->end(run->sink, &r->summary);
 	vw_detect_destroy(run->detect);
@@ -235,9 +254,9 @@ static int run_opened(struct run *run, struct vw_header *header,
 }
 
 int vw_run_live(const struct vw_options *options, struct vw_sink *sink, bool rows,
-		struct vw_run_result *ret, struct vw_error *e)
+		const struct vw_run_tap *tap, struct vw_run_result *ret, struct vw_error *e)
 {
-	struct run run = { .options = options, .sink = sink, .result = ret };
+	struct run run = { .options = options, .sink = sink, .tap = tap, .result = ret };
 	struct vw_live_config config;
 	struct vw_header header;
 	int err, signals;

@@ -26,7 +26,7 @@ int vw_cmd_watch(const struct vw_options *options)
 	int err = -1;
 
 	if (sink) {
-		err = vw_run_live(options, sink, true, &result, &e);
+		err = vw_run_live(options, sink, true, NULL, &result, &e);
 		sink->ops->free(sink);
 	}
 	return err ? vw_cmd_fail(options->format, &e) : VW_EXIT_OK;
