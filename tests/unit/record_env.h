@@ -129,7 +129,7 @@ static inline void draw_member(struct record_env *env, const struct vw_record_co
 		i64 = (int64_t)draw_number(env, INT32_MAX);
 		break;
 	case VW_RECORD_CPU:
-		i64 = draw(env, 4) ? (int64_t)draw_number(env, 8192) : -1;
+		i64 = draw(env, 4) ? (int64_t)draw_number(env, 8191) : -1;
 		break;
 	case VW_RECORD_BOOL:
 		i64 = (int64_t)draw(env, 2);
@@ -161,6 +161,8 @@ static inline void draw_record(struct record_env *env, unsigned int id, void *ba
 
 	for (i = 0; i < table->n_columns; i++)
 		draw_member(env, &table->columns[i], base);
+	if (id == VW_OBS_STINT && ((struct vw_obs *)base)->stint.cpu < 0)
+		((struct vw_obs *)base)->stint.cpu = 0; /* all stints are somewhere */
 	for (list = vw_record_tables; list < vw_record_tables + VW_RECORD_TABLES; list++) {
 		if (!list->max || list->parent != id)
 			continue;

@@ -358,12 +358,59 @@ static void test_same_findings(void **state)
 	assert_true(kinds & 1U << VW_LONG_WORK_ITEM);
 }
 
+static void make_few(struct record_env *env, unsigned int id, void *base)
+{
+	const struct vw_record_table *table = &vw_record_tables[id];
+	unsigned int i;
+
+	for (i = 0; i < table->n_columns; i++) {
+		const struct vw_record_column *c = &table->columns[i];
+		int32_t few = 1 + (int32_t)draw(env, 6);
+
+		if ((c->type == VW_RECORD_ID || c->type == VW_RECORD_CPU) && !c->known)
+			memcpy((char *)base + c->offset, &few, sizeof(few));
+		else if (c->type == VW_RECORD_START)
+			memset((char *)base + c->offset, 0, c->size);
+	}
+}
+
+/* Whatever a file holds goes to the detectors: it may be nonsense, but must do no harm. */
+static void test_nonsense(void **state)
+{
+	struct record_env *env = *state;
+	const struct vw_record_info info = record_info();
+	struct findings found = { .n = 0 };
+	struct vw_detect *detect = new_detect(&found, &info);
+	struct vw_record_task record;
+	unsigned int kind, i;
+
+	for (i = 0; i < 20000; i++) {
+		kind = (unsigned int)draw(env, VW_RECORD_TICK + 1);
+		memset(&record, 0, sizeof(record));
+		draw_record(env, kind, &record);
+		record.obs.kind = kind;
+		/* Few tasks and CPUs, or nothing would meet anything. */
+		if (draw(env, 3))
+			make_few(env, kind, &record);
+		if (kind == VW_RECORD_TICK)
+			vw_detect_tick(detect, record.obs.ts_ns);
+		else
+			assert_int_equal(vw_detect_feed(detect, &record.obs), 0);
+	}
+	vw_detect_finish(detect, VW_RECORD_MAX_NS);
+	vw_detect_destroy(detect);
+	fclose(found.out);
+	assert_true(found.n > 100);
+	free(found.text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_every_member),
 		TEST(test_run_row),
 		TEST(test_same_findings),
+		TEST(test_nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

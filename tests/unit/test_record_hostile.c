@@ -60,7 +60,8 @@ static void spoil(struct record_env *env, const char *change, const char *piece)
 static void test_values(void **state)
 {
 	static const char *const changes[][2] = {
-		{ "UPDATE stint SET cpu = 65536", "odd cpu" },
+		{ "UPDATE stint SET cpu = 8192", "odd cpu" },
+		{ "UPDATE stint SET cpu = NULL", "without a CPU" },
 		{ "UPDATE stint SET cpu = -2", "odd cpu" },
 		{ "UPDATE stint SET tid = 4294967297", "odd tid" },
 		{ "UPDATE stint SET tid = -1", "odd tid" },

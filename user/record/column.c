@@ -5,7 +5,7 @@
 #include "record/column.h"
 #include "util/utf8.h"
 
-#define MAX_CPU 65535
+#define MAX_CPU 8191 /* NR_CPUS of the largest kernels, less one */
 
 union member {
 	uint64_t u64;

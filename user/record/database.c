@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "record/database.h"
+#include "util/utf8.h"
 
 int vw_record_errno(sqlite3 *db, int rc, const char **ret_why)
 {
@@ -61,6 +62,16 @@ void vw_record_finalize(struct vw_record_statements *statements)
 		sqlite3_finalize(statements->of[i]);
 		statements->of[i] = NULL;
 	}
+}
+
+char *vw_record_name(const char *name)
+{
+	size_t len = strlen(name);
+	char *clean = malloc(len + 1);
+
+	if (clean)
+		vw_utf8_printable(clean, len + 1, name, len);
+	return clean;
 }
 
 char *vw_record_path(const char *path)

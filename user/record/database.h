@@ -29,6 +29,9 @@ typedef const char *(*vw_record_sql_fn)(const struct vw_record_table *table,
 int vw_record_prepare(sqlite3 *db, vw_record_sql_fn sql, struct vw_record_statements *statements);
 void vw_record_finalize(struct vw_record_statements *statements);
 
+/* @name fit for a line on a terminal; freed by the caller. */
+char *vw_record_name(const char *name);
+
 /* @path as SQLite must be given it: never one of its special names.  Freed by the caller. */
 char *vw_record_path(const char *path);
 

@@ -118,6 +118,8 @@ static int give_obs(struct playback *p, unsigned int id)
 	if (obs->ts_ns == VW_UNKNOWN && id != VW_OBS_REPORT)
 		return vw_recording_damaged(p->r, p->e, "a %s without a time",
 					    vw_record_tables[id].name);
+	if (id == VW_OBS_STINT && obs->stint.cpu < 0)
+		return vw_recording_damaged(p->r, p->e, "a stint without a CPU");
 	if (id == VW_RECORD_TICK)
 		return p->to->tick(p->to->ctx, obs->ts_ns);
 	obs->kind = id;

@@ -263,7 +263,7 @@ int vw_recording_open_named(const char *path, const char *name, struct vw_record
 
 	if (!r)
 		return vw_error_set(e, -ENOMEM, "memory", "out of memory");
-	r->name = strdup(name);
+	r->name = vw_record_name(name);
 	err = r->name ? 0 : vw_error_set(e, -ENOMEM, "memory", "out of memory");
 	err = err ?: check_head(r, path, &log, e);
 	err = err ?: open_database(r, path, log, e);

@@ -103,8 +103,8 @@ const char *vw_record_sql_view(char buf[VW_RECORD_SQL_LEN])
 	for (i = 0; i < VW_RECORD_EVENTS; i++) {
 		const char *name = vw_record_tables[i].name;
 
-		add(&t, "%sSELECT seq, %s AS ts_ns, '%s' AS kind FROM %s", i ? " UNION ALL " : "",
-		    i == VW_RECORD_FINDING ? "end_ns" : "ts_ns", name, name);
+		add(&t, "%sSELECT seq, %s, '%s' AS kind FROM %s", i ? " UNION ALL " : "",
+		    i == VW_RECORD_FINDING ? "end_ns AS ts_ns" : "ts_ns", name, name);
 	}
 	return buf;
 }

@@ -18,7 +18,7 @@
 #define TASK_FACTS 2
 
 struct vw_writer {
-	char *path;
+	char *path, *name; /* the name is for messages */
 	sqlite3 *db;
 	struct vw_record_statements insert;
 	struct vw_tasks *tasks; /* as they are in the recording */
@@ -51,7 +51,7 @@ static int fail(struct vw_writer *w, int rc)
 				      w->begun ? "cannot go on recording to %s: %s; what was "
 						 "recorded before is in it" :
 						 "cannot record to %s: %s",
-				      w->path, why);
+				      w->name, why);
 	return w->err;
 }
 
@@ -67,15 +67,15 @@ static int take_file(struct vw_writer *w, struct vw_error *e)
 	if (fd < 0 && errno == EEXIST)
 		fd = open(w->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st))
-		err = vw_error_set(e, -errno, "io", "cannot record to %s: %s", w->path,
+		err = vw_error_set(e, -errno, "io", "cannot record to %s: %s", w->name,
 				   strerror(errno));
 	else if (!S_ISREG(st.st_mode))
 		err = vw_error_set(e, -EINVAL, "usage",
-				   "cannot record to %s: it is no regular file", w->path);
+				   "cannot record to %s: it is no regular file", w->name);
 	else if (st.st_size)
 		err = vw_error_set(e, -EEXIST, "usage",
 				   "%s is there already: remove it, or name another file with -o",
-				   w->path);
+				   w->name);
 	/* Before SQLite opens it: closing it later would take SQLite's locks away. */
 	if (fd >= 0)
 		close(fd);
@@ -126,8 +126,9 @@ int vw_writer_open(const char *path, struct vw_writer **ret, struct vw_error *e)
 	if (!w)
 		return vw_error_set(e, err, "memory", "out of memory");
 	w->path = vw_record_path(path);
+	w->name = vw_record_name(path);
 	w->tasks = vw_tasks_new();
-	if (!w->path || !w->tasks)
+	if (!w->path || !w->name || !w->tasks)
 		vw_error_set(e, err, "memory", "out of memory");
 	else
 		err = take_file(w, e);
@@ -330,6 +331,7 @@ void vw_writer_close(struct vw_writer *w)
 	if (w->made && !w->begun)
 		unlink(w->path);
 	vw_tasks_free(w->tasks);
+	free(w->name);
 	free(w->path);
 	free(w);
 }
