@@ -118,6 +118,7 @@ static inline void draw_member(struct record_env *env, const struct vw_record_co
 		if (i64 != INT64_MIN && draw(env, 2))
 			i64 = -i64;
 		break;
+	case VW_RECORD_SERIAL:
 	case VW_RECORD_ADDRESS:
 		i64 = (int64_t)(env->random * 3);
 		break;

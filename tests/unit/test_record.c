@@ -185,6 +185,40 @@ static void test_run_row(void **state)
 	assert_string_equal(result.complaint, "");
 }
 
+/* The facts of a worker are written when they change, not with each of its rows. */
+static void test_facts_once(void **state)
+{
+	struct record_env *env = *state;
+	struct vw_worker_row row = { .ts_ns = BEGIN, .task = { .tid = 7, .comm = "vhost-5" } };
+	struct vw_writer *w = begin_record(env);
+	struct vw_obs obs = { .kind = VW_OBS_TASK, .ts_ns = BEGIN };
+	struct vw_replay_result result;
+	struct vw_error e;
+	struct seen seen;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		assert_int_equal(vw_writer_row(w, &row), 0); /* not told */
+	obs.task = row.task;
+	obs.task.start_ns = 99;
+	assert_int_equal(vw_writer_obs(w, &obs), 0);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(vw_writer_row(w, &row), 0); /* told, the start left out */
+	strcpy(row.task.vm, "web01");
+	for (i = 0; i < 5; i++)
+		assert_int_equal(vw_writer_row(w, &row), 0);
+	obs = (struct vw_obs){ .kind = VW_OBS_TASK_EXIT, .ts_ns = BEGIN, .tid = 7 };
+	assert_int_equal(vw_writer_obs(w, &obs), 0);
+	assert_int_equal(vw_writer_row(w, &row), 0); /* another one, or late */
+	end_record(w, SEC);
+	assert_int_equal(sql_number(env, "SELECT count(*) FROM task"), 4);
+	assert_int_equal(sql_number(env, "SELECT sum(told) FROM task"), 1);
+	assert_int_equal(sql_number(env, "SELECT count(*) FROM worker"), 16);
+	assert_int_equal(read_record(env->path, &seen, &result, &e), 0);
+	assert_int_equal(seen.obs, 2); /* what was not told is not told now */
+	assert_int_equal(seen.rows, 16);
+}
+
 /* Findings of a run, one JSON object a line. */
 struct findings {
 	char *text;
@@ -407,10 +441,8 @@ static void test_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_every_member),
-		TEST(test_run_row),
-		TEST(test_same_findings),
-		TEST(test_nonsense),
+		TEST(test_every_member),  TEST(test_run_row),  TEST(test_facts_once),
+		TEST(test_same_findings), TEST(test_nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,13 +3,11 @@
 #include "record_env.h"
 
 static const size_t sizes[] = {
-	[VW_RECORD_NS] = 8,	 [VW_RECORD_START] = 8,
-	[VW_RECORD_SIGNED] = 8,	 [VW_RECORD_COUNT] = 8,
-	[VW_RECORD_ADDRESS] = 8, [VW_RECORD_U32] = 4,
-	[VW_RECORD_ID] = 4,	 [VW_RECORD_POSITIVE] = 4,
-	[VW_RECORD_CPU] = 4,	 [VW_RECORD_BOOL] = 1,
-	[VW_RECORD_BIT] = 4,	 [VW_RECORD_WORD] = 4,
-	[VW_RECORD_TEXT] = 0,	 [VW_RECORD_NAME] = sizeof(char *),
+	[VW_RECORD_NS] = 8,    [VW_RECORD_START] = 8,  [VW_RECORD_SIGNED] = 8,
+	[VW_RECORD_COUNT] = 8, [VW_RECORD_SERIAL] = 8, [VW_RECORD_ADDRESS] = 8,
+	[VW_RECORD_U32] = 4,   [VW_RECORD_ID] = 4,     [VW_RECORD_POSITIVE] = 4,
+	[VW_RECORD_CPU] = 4,   [VW_RECORD_BOOL] = 1,   [VW_RECORD_BIT] = 4,
+	[VW_RECORD_WORD] = 4,  [VW_RECORD_TEXT] = 0,   [VW_RECORD_NAME] = sizeof(char *),
 };
 
 static void test_types_fit_members(void **state)

@@ -66,6 +66,8 @@ static int bind(sqlite3_stmt *statement, int i, const struct vw_record_column *c
 		return bind_unless(statement, i, !m.u64, at_most(m.u64, VW_RECORD_MAX_NS));
 	case VW_RECORD_COUNT:
 		return bind_unless(statement, i, m.u64 == VW_UNKNOWN, at_most(m.u64, INT64_MAX));
+	case VW_RECORD_SERIAL:
+		return bind_unless(statement, i, m.u64 == VW_UNKNOWN, m.i64);
 	case VW_RECORD_ADDRESS:
 		return sqlite3_bind_int64(statement, i, m.i64);
 	case VW_RECORD_SIGNED:
@@ -206,10 +208,12 @@ static bool number_range(enum vw_record_type type, int64_t *ret_min, int64_t *re
 	case VW_RECORD_START:
 		*ret_max = VW_RECORD_MAX_NS;
 		return true;
+	case VW_RECORD_SERIAL:
 	case VW_RECORD_ADDRESS:
 		*ret_min = INT64_MIN;
 		*ret_max = INT64_MAX;
-		return false;
+		*ret_null = (int64_t)VW_UNKNOWN;
+		return type == VW_RECORD_SERIAL;
 	case VW_RECORD_SIGNED:
 		*ret_min = -VW_RECORD_MAX_NS;
 		*ret_max = VW_RECORD_MAX_NS;

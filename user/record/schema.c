@@ -230,7 +230,7 @@ static const struct vw_record_column report_columns[] = {
 	C(BOOL, OBS, "expedited", report.expedited),
 	C(BOOL, OBS, "incomplete", report.incomplete),
 	C(CPU, OBS, "detector_cpu", report.detector_cpu),
-	C(COUNT, OBS, "gp", report.gp),
+	C(SERIAL, OBS, "gp", report.gp),
 	C(COUNT, OBS, "jiffies", report.jiffies),
 	C(NS, OBS, "stuck_ns", report.stuck_ns),
 	TASK(OBS, "culprit_", report.culprit),

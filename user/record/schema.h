@@ -27,6 +27,7 @@ enum vw_record_type {
 	VW_RECORD_START, /* the same: 0 */
 	VW_RECORD_SIGNED, /* int64_t, down to -VW_RECORD_MAX_NS: VW_SAMPLE_UNKNOWN */
 	VW_RECORD_COUNT, /* uint64_t: VW_UNKNOWN */
+	VW_RECORD_SERIAL, /* uint64_t that may stand for a negative number: VW_UNKNOWN */
 	VW_RECORD_ADDRESS, /* uint64_t of any value, kept bit by bit */
 	VW_RECORD_U32, /* uint32_t: never NULL */
 	VW_RECORD_POSITIVE, /* uint32_t: 0 */
