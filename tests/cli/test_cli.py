@@ -8,11 +8,13 @@ As root every test runs twice, once without privileges.  Runs that watch somethi
 needs no rights.  VW_BUILD names the build folder (default build).
 """
 import argparse
+import contextlib
 import json
 import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -298,6 +300,117 @@ def run_all(p, label, only):
             word, why = "FAIL", f": {reason}"
         print(f"{word} {function.__name__}{label} {function.__doc__}{why}", flush=True)
     return passed, failed
+
+
+class Folder(tempfile.TemporaryDirectory):
+    """A folder that whoever runs the program may write to."""
+
+    def __enter__(self):
+        name = super().__enter__()
+        os.chmod(name, 0o777)
+        return Path(name)
+
+
+def objects_of(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def record(p, path, *args):
+    """Records this process for a moment, without rights."""
+    return p.ok("record", "-o", str(path), "-d", "0.5", "-i", "0.1", "-t", str(os.getpid()), *PROCFS, *args)
+
+
+@test
+def record_and_analyze(p):
+    """record, then analyze: the same findings, rows and summary; one file, its owner's alone"""
+    with Folder() as folder:
+        path = folder / "a.vw"
+        live = objects_of(record(p, path, "--format", "json"))
+        check([o["type"] for o in live] == ["header", "worker", "summary"], str(live))
+        check(live[1]["tid"] == os.getpid() and live[1]["comm"], str(live[1]))
+        check(os.listdir(folder) == ["a.vw"] and path.stat().st_mode & 0o777 == 0o600, str(os.listdir(folder)))
+        again = objects_of(p.ok("analyze", str(path), "--format", "json"))
+        check(again[0]["source"] == "recording" and again[0]["hooks"] == live[0]["hooks"], str(again[0]))
+        check(again[1:] == live[1:], f"{live[1:]}, then {again[1:]}")
+        check(p.ok("analyze", str(path)).count("verdict ok") == 1, "no verdict as text")
+        # Its own settings count, not those that analyze has by default.
+        other = folder / "b.vw"
+        record(p, other, "-T", "77ms")
+        with sqlite3.connect(other) as db:
+            check(db.execute("SELECT threshold_ns, finished FROM run").fetchall() == [(77000000, 1)], "settings")
+
+
+@test
+def record_schema(p):
+    """every table and column of a recording is in docs/FORMATS, and what is there is one"""
+    text = (ROOT / "docs/FORMATS.md").read_text(encoding="utf-8")
+    text = text[text.index("## Recordings"):text.index("## Devices")]
+    with Folder() as folder:
+        record(p, folder / "a.vw")
+        shutil.copy(folder / "a.vw", folder / "copy")
+        with sqlite3.connect(folder / "copy") as db:
+            check(db.execute("PRAGMA application_id").fetchone()[0] == 0x76777263, "application id")
+            check(db.execute("PRAGMA user_version").fetchone()[0] == 1, "schema version")
+            names = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE sql NOT NULL")]
+            seqs = [row[0] for row in db.execute("SELECT seq FROM event ORDER BY seq")]
+            columns = {name: {row[1] for row in db.execute(f"PRAGMA table_info({name})")} for name in names}
+        check(len(seqs) > 5 and seqs == list(range(1, len(seqs) + 1)), f"numbers {seqs}")
+        words = set(re.findall(r"`(\w+)`", text))
+        for name in names:
+            rows = [line for line in text.splitlines() if line.startswith("|") and f"`{name}`" in line.split("|")[1]]
+            check(name == "event" or len(rows) == 1, f"{len(rows)} rows about {name}")
+            told = set(re.findall(r"`(\w+)`", rows[0])) | {"seq", "n", "ts_ns"} if rows else words
+            check(columns[name] <= told, f"nothing about {columns[name] - told} of {name}")
+
+
+@test
+def record_refused(p):
+    """where a recording cannot go: nothing is overwritten, nothing is left behind"""
+    args = ("-d", "0.2", *PROCFS)
+    with Folder() as folder:
+        (folder / "there").write_text("x", encoding="ascii")
+        os.chmod(folder / "there", 0o666)
+        refused(p, ("record", "-o", str(folder / "there"), *args), ("is there already", "-o"))
+        refused(p, ("record", "-o", "-", *args), ("name a file",))
+        refused(p, ("record", "-o", "/dev/null", *args), ("no regular file",))
+        refused(p, ("record", "-o", str(folder), *args), ("Is a directory",), reason="io")
+        refused(p, ("record", "-o", str(folder / "no/a.vw"), *args), ("No such file",), reason="io")
+        refused(p, ("record", "-o", str(folder / "new"), "-t", "4194303", *args), ("no task",), reason="no_task")
+        check(os.listdir(folder) == ["there"] and (folder / "there").read_text(encoding="ascii") == "x",
+              str(os.listdir(folder)))
+
+
+@test
+def record_shown_nowhere(p):
+    """stdout full or gone: the recording is whole all the same"""
+    with Folder() as folder, open("/dev/full", "w", encoding="ascii") as full:
+        path = folder / "a.vw"
+        got = p.run("record", "-o", str(path), "-d", "0.2", *PROCFS, stdout=full)
+        check(got.returncode == 3 and str(path) in got.stderr and got.stderr.count("\n") == 1, f"{got}")
+        check("verdict ok" in p.ok("analyze", str(path)), "not whole")
+
+
+@test
+def recording_refused(p):
+    """recordings that cannot be read: of a newer version, damaged, cut off"""
+    with Folder() as folder:
+        path = folder / "a.vw"
+        record(p, path)
+        data = path.read_bytes()
+        bad = folder / "bad"
+
+        def with_bad(change):
+            bad.write_bytes(data)
+            with contextlib.closing(sqlite3.connect(bad)) as db:
+                db.executescript(change)
+            bad.chmod(0o644)
+
+        with_bad("PRAGMA user_version=2")
+        refused(p, ("analyze", str(bad)), ("version 2", "newer vhostwatch"), reason="no_input")
+        with_bad("UPDATE tick SET ts_ns = 'late'")
+        refused(p, ("analyze", str(bad)), ("damaged", "ts_ns"), reason="no_input")
+        bad.write_bytes(data[:len(data) // 2])
+        refused(p, ("analyze", str(bad)), ("damaged",), reason="no_input")
 
 
 def main():

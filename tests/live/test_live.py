@@ -8,10 +8,13 @@ A line a test, PASS or FAIL, then "N passed, N failed".  A test that cannot run 
 reasons of SKIPS, which are said.
 """
 import argparse
+import contextlib
 import json
 import os
+import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -20,7 +23,7 @@ import traceback
 from pathlib import Path
 
 import rig
-from rig import Failed, Tool, check, now_ns, poll, run_tool
+from rig import DEADLINE, Failed, Tool, check, now_ns, poll, run_tool
 
 MS = 1000000
 VIA = {"local_timer_entry": "tp_btf/local_timer_entry", "cpu_clock": "perf_event/cpu-clock",
@@ -399,6 +402,138 @@ def flood_of_names(hog):
         check(summary["lost_events"] == 0, str(summary))
 
 
+class Recording:
+    """A folder, a recording that is being made in it, and what `analyze` says of it."""
+
+    def __init__(self, hog, *args, folder=None):
+        self.folder = folder or tempfile.mkdtemp(prefix="vw-live-")
+        self.path = Path(self.folder) / "a.vw"
+        self.tool = Tool("record", "-o", str(self.path), "-T", "50ms", "-i", "0.2", "-t", tids(hog), *args)
+
+    def __enter__(self):
+        self.tool.__enter__()
+        return self
+
+    def __exit__(self, *exception):
+        self.tool.__exit__(*exception)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def begun(self):
+        poll(lambda: self.path.exists() and self.path.stat().st_size > 0, DEADLINE, "not begun")
+
+    def query(self, sql):
+        """Of what is in the file by itself now; nobody may open it while it is locked."""
+        copy = Path(self.folder) / "copy"
+        shutil.copyfile(self.path, copy)
+        with contextlib.closing(sqlite3.connect(f"file:{copy}?immutable=1", uri=True)) as db:
+            return db.execute(sql).fetchall()
+
+    def holds(self, sql):
+        """True once it does; a copy from amid a commit may be no database."""
+        try:
+            return bool(self.query(sql)[0][0])
+        except sqlite3.DatabaseError:
+            return False
+
+    def analyze(self, *args, stdin=subprocess.DEVNULL):
+        done = subprocess.run([str(rig.TOOL), "analyze", *args, "--format", "json"], stdin=stdin, text=True,
+                              capture_output=True, timeout=DEADLINE, check=False)
+        return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def but_header(objects):
+    """What a recording must give back: all but the header, and when it was printed."""
+    return [{k: v for k, v in o.items() if k != "printed_after_ns"} for o in objects if o["type"] != "header"]
+
+
+def check_same(live, again, what):
+    live, again = but_header(live), but_header(again)
+    types = [o["type"] for o in live]
+    check([o["type"] for o in again] == types, f"{what}: live {types}, then {[o['type'] for o in again]}")
+    for one, other in zip(live, again):
+        keys = [k for k in one if one[k] != other.get(k)]
+        check(one == other, f"{what}: {one['type']} differs in {[(k, one[k], other.get(k)) for k in keys]}")
+
+
+def check_recorded_hog(objects, hog):
+    found = [o for o in objects if o["type"] == "finding" and (o["culprit"] or {}).get("tid") == hog.hog]
+    check(len(found) == 1, f"not one finding about the hog, but {len(found)}")
+    check_hog_finding(found[0], hog, "non_yielding_worker", "local_timer_entry"
+                      if found[0]["evidence"]["clock"] == VIA["local_timer_entry"] else "cpu_clock")
+    check(abs(found[0]["duration_ns"] - hog.asked_ms * MS) < 100 * MS, f"lasted {found[0]['duration_ns']}")
+
+
+@test
+def record_and_analyze(hog):
+    """record, then analyze: the same objects, from the file, a pipe and gzip"""
+    with Recording(hog) as recording:
+        recording.begun()
+        hog.start("hog", 800)
+        hog.finish()
+        recording.tool.process.send_signal(signal.SIGTERM)
+        code, summary = recording.tool.end()
+        live = [o for _, o in recording.tool.objects]
+        check(code == 0 and summary["counts"].get("non_yielding_worker") == 1, f"{code}, {summary}")
+        check([o["type"] for o in live][:2] == ["header", "finding"], "header and findings come first")
+        check_recorded_hog(live, hog)
+        check(os.listdir(recording.folder) == ["a.vw"], str(os.listdir(recording.folder)))
+        code, again, stderr = recording.analyze(str(recording.path))
+        check(code == 2 and not stderr, f"{code}, {stderr}")
+        check(again[0]["source"] == "recording" and again[0]["level"] == live[0]["level"], str(again[0]))
+        check(again[0]["hooks"] == live[0]["hooks"] and again[0]["host"] == live[0]["host"], str(again[0]))
+        check_same(live, again, "the file")
+        for pipe in ("cat", "gzip -c"):
+            with subprocess.Popen(f"{pipe} {recording.path}", shell=True, stdout=subprocess.PIPE) as source:
+                code, piped, stderr = recording.analyze("-", stdin=source.stdout)
+            check(code == 2 and not stderr, f"{pipe}: {code}, {stderr}")
+            check_same(live, piped, pipe)
+
+
+@test
+def record_killed(hog):
+    """SIGKILL in the middle of a recording: what was committed is there, and said not to be all"""
+    with Recording(hog) as recording:
+        recording.begun()
+        hog.start("hog", 800)
+        hog.finish()
+        poll(lambda: recording.holds("SELECT count(*) FROM finding WHERE status = 'closed'"), DEADLINE,
+             "the finding is not committed")
+        recording.tool.process.kill()
+        recording.tool.process.wait(DEADLINE)
+        lone = Path(recording.folder) / "lone"
+        shutil.copyfile(recording.path, lone)
+        for path in (lone, recording.path):
+            code, objects, stderr = recording.analyze(str(path))
+            check(code == 2 and "not finished" in stderr and len(stderr.splitlines()) == 1, f"{code}, {stderr}")
+            check(objects[-1]["type"] == "summary" and objects[-1]["duration_ns"] > 800 * MS, str(objects[-1]))
+            check_recorded_hog(objects, hog)
+
+
+@test
+def record_disk_full(hog):
+    """the disk gets full: exit 3, the cause in one line, nothing lost that was recorded"""
+    folder = tempfile.mkdtemp(prefix="vw-live-")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "vw-full", folder], check=True)
+    try:
+        with Recording(hog, "-i", "0.01", folder=folder) as recording:
+            recording.begun()
+            hog.start("hog", 800)
+            hog.finish()
+            code, summary = recording.tool.end(60)
+            stderr = recording.tool.process.stderr.read()
+            check(code == 3 and summary is None, f"{code}, {summary}")
+            check(re.fullmatch(rf"vhostwatch: cannot go on recording to {recording.path}: No space left on "
+                               r"device; .*\n", stderr), stderr)
+            error = recording.tool.objects[-1][1]
+            check(error["type"] == "error" and error["reason"] == "io", str(error))
+            code, objects, stderr = recording.analyze(str(recording.path))
+            check(code == 2 and "not finished" in stderr, f"{code}, {stderr}")
+            check_recorded_hog(objects, hog)
+    finally:
+        subprocess.run(["umount", folder], check=True)
+        os.rmdir(folder)
+
+
 def preempts(hog):
     """True on a kernel that takes the CPU from the hog."""
     hog.start("hog", 200)
@@ -407,7 +542,7 @@ def preempts(hog):
 
 NEED_HOG = {named_local_timer, named_cpu_clock, named_stat_runtime, guard_level, unnamed, named_by_pid,
             procfs, check_codes, check_line, interrupt_while_hogged, kill_while_hogged, start_while_hogged,
-            pinned_to_the_hogged_cpu}
+            pinned_to_the_hogged_cpu, record_and_analyze, record_killed, record_disk_full}
 
 
 def run_test(function, hog, preempting):
