@@ -145,15 +145,15 @@ setup: ## install the Debian packages that a full check needs (root)
 	$(Q)sh tests/need.sh lab --install
 
 check: setup ## all tests in at most 30 minutes; root and QEMU for the live and lab tiers
-	$(Q)$(MAKE) STATIC=1 all unit live-hog $(O)/libvwcore.a man
+	$(Q)$(MAKE) STATIC=1 all unit fuzz-replay fuzz-targets live-hog $(O)/libvwcore.a man
 	$(Q)$(PYTHON) tests/check.py
 
 check-rootless: ## the tests that need neither root nor a kernel
-	$(Q)$(MAKE) all unit $(O)/libvwcore.a man
+	$(Q)$(MAKE) all unit fuzz-replay $(O)/libvwcore.a man
 	$(Q)$(PYTHON) tests/check.py --rootless
 
 check-long: setup ## check and all the rest: every variant and mode
-	$(Q)$(MAKE) STATIC=1 all unit live-hog $(O)/libvwcore.a man
+	$(Q)$(MAKE) STATIC=1 all unit fuzz-replay fuzz-targets live-hog $(O)/libvwcore.a man
 	$(Q)$(PYTHON) tests/check.py --long
 
 demo: setup ## the main job: catch a hogging worker in a VM, then show the fixed kernel
@@ -166,6 +166,41 @@ $(O)/vhostwatch.8: docs/vhostwatch.8.scd
 	$(call msg,MAN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
+
+# --- fuzzing and speed -----------------------------------------------------------------------------
+
+FUZZ_SECONDS ?= 60
+FUZZ_CFLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_OBJS := $(patsubst user/%.c,$(O)/fuzz/user/%.o,$(wildcard $(CORE_SRCS)))
+
+$(O)/fuzz/user/%.o: user/%.c Makefile | $(O)/.deps
+	$(call msg,CC-FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -std=gnu11 -MMD -MP -c -o $@ $<
+
+$(O)/fuzz/libvwcore.a: $(FUZZ_OBJS)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(O)/fuzz/libvwcore.a
+	$(call msg,FUZZ,$@)
+	$(Q)$(CLANG) $(CPPFLAGS) -Itests/fuzz $(FUZZ_CFLAGS) $(WARN) -fsanitize=fuzzer -std=gnu11 -MMD -MP -MF $@.d \
+		-MT $@ -o $@ $< $(O)/fuzz/libvwcore.a $(LDLIBS)
+
+$(O)/fuzz/replay_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(O)/san/libvw.a
+	$(call msg,REPLAY,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Itests/fuzz $(SAN_CFLAGS) $(WARN) -std=gnu11 -MMD -MP -MF $@.d -MT $@ -o $@ \
+		$< tests/fuzz/replay.c $(O)/san/libvw.a $(LDLIBS)
+
+-include $(FUZZ_OBJS:.o=.d) $(wildcard $(O)/fuzz/*.d)
+
+fuzz-targets: $(FUZZ_NAMES:%=$(O)/fuzz/fuzz_%)
+fuzz-replay: $(FUZZ_NAMES:%=$(O)/fuzz/replay_%)
+
+fuzz: fuzz-targets ## the parsers against damaged input, FUZZ_SECONDS (60) each
+	$(Q)$(PYTHON) tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 
 # --- and the rest ----------------------------------------------------------------------------------
 
@@ -183,4 +218,4 @@ help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	@echo '  V=1 shows the commands, STATIC=1 adds build/vhostwatch-static, O=DIR builds elsewhere'
 
-.PHONY: all unit live-hog setup check check-rootless check-long demo man install format clean help
+.PHONY: all unit fuzz-targets fuzz-replay fuzz live-hog setup check check-rootless check-long demo man install format clean help

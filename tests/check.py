@@ -75,6 +75,23 @@ def unit(tally):
         tally.add(*run([str(program)], {"CMOCKA_MESSAGE_OUTPUT": "TAP"}))
 
 
+def corpus(tally):
+    """What fuzzing once found, through the same targets without libFuzzer."""
+    programs = sorted(path for path in (BUILD / "fuzz").glob("replay_*") if not path.suffix)
+    if not programs:
+        tally.add(0, 1)
+    for program in programs:
+        tally.add(*run([str(program), "tests/fuzz/corpus/" + program.name.removeprefix("replay_")]))
+
+
+def fuzz(tally):
+    tally.add(*run([PYTHON, "tests/fuzz/run.py", "--seconds", "60"]))
+
+
+def fuzz_long(tally):
+    tally.add(*run([PYTHON, "tests/fuzz/run.py", "--seconds", "600"]))
+
+
 def cli(tally):
     tally.add(*run([PYTHON, "tests/cli/test_cli.py"]))
 
@@ -113,7 +130,11 @@ def lab_long(tally):
     tally.add(*run([PYTHON, "tests/lab/test_detect.py", "--all"]))
 
 
-ROOTLESS = {"lint": lint, "unit": unit, "cli": cli, "replay": replay, "lab-offline": lab_offline}
+ROOTLESS = {"lint": lint, "unit": unit, "corpus": corpus, "cli": cli, "replay": replay,
+            "lab-offline": lab_offline}
+# These need no root, but minutes.
+SLOW = {"fuzz": fuzz}
+SLOW_LONG = {"fuzz": fuzz_long}
 ROOTED = {"btf": btf, "live": live, "lab": lab}
 LONG = {"btf": btf, "live": live, "lab": lab_long}
 
@@ -124,7 +145,9 @@ def main():
     parser.add_argument("--long", action="store_true")
     parser.add_argument("tiers", nargs="*")
     args = parser.parse_args()
-    tiers = {**ROOTLESS, **({} if args.rootless else LONG if args.long else ROOTED)}
+    tiers = {**ROOTLESS}
+    if not args.rootless:
+        tiers |= SLOW_LONG | LONG if args.long else SLOW | ROOTED
     total = Tally()
     for name, tier in tiers.items():
         if args.tiers and name not in args.tiers:
@@ -132,7 +155,7 @@ def main():
         print(f"== {name}", flush=True)
         start = time.monotonic()
         tally = Tally()
-        if tier in ROOTED.values() and os.geteuid():
+        if tier in {*ROOTED.values(), *LONG.values()} and os.geteuid():
             print("  needs root: run `make check` as root")
             tally.add(0, 1)
         else:

@@ -12,12 +12,16 @@ check="shellcheck:shellcheck git:git setpriv:util-linux pc/cmocka:libcmocka-dev 
 	tmux:tmux scdoc:scdoc gzip:gzip"
 lab="qemu-system-x86_64:qemu-system-x86 busybox:busybox-static cpio:cpio pahole:dwarves bc:bc \
 	flex:flex bison:bison depmod:kmod xz:xz-utils zstd:zstd patch:patch \
-	inc/openssl/ssl.h:libssl-dev"
+	inc/openssl/ssl.h:libssl-dev valgrind:valgrind fuzzer:libclang-rt-dev"
 
 has() {
 	case "$1" in
 	pc/*) pkg-config --exists "${1#pc/}" 2>/dev/null ;;
 	inc/*) echo "#include <${1#inc/}>" | cc -E -x c - >/dev/null 2>&1 ;;
+	fuzzer)
+		echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+			clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null
+		;;
 	busybox) [ -x /bin/busybox ] && ! ldd /bin/busybox >/dev/null 2>&1 ;;
 	*) PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null 2>&1 ;;
 	esac

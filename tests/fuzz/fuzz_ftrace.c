@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Traces as tracefs and trace-cmd print them. */
+#include "fuzz_trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	return fuzz_trace(data, size, VW_TRACE_FTRACE);
+}
