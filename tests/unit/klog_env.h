@@ -131,6 +131,20 @@ static inline void nothing_in(struct env *env, const char *text)
 	assert_int_equal(env->n, 0);
 }
 
+/* Case D1; the second part is what is left when the log wrapped. */
+#define D1_FIRST                                                                                   \
+	"[  500.100000] rcu: INFO: rcu_sched self-detected stall on CPU\n"                         \
+	"[  500.100900] rcu: \t2-....: (20990 ticks this GP)"                                      \
+	" idle=3f2/1/0x4000000000000002 softirq=900/900 fqs=10300\n"
+#define D1_REST                                                                                    \
+	"[  500.102000] \t(t=21004 jiffies g=7001 q=55)\n"                                         \
+	"[  500.103000] CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1\n"                  \
+	"[  563.200000] rcu: INFO: rcu_sched self-detected stall on CPU\n"                         \
+	"[  563.201000] rcu: \t2-....: (36740 ticks this GP)"                                      \
+	" idle=3f2/1/0x4000000000000002 softirq=900/900 fqs=18000\n"                               \
+	"[  563.202000] \t(t=36780 jiffies g=7001 q=60)\n"                                         \
+	"[  563.203000] CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1\n"
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 #endif

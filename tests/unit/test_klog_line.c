@@ -219,6 +219,35 @@ static void test_escapes(void **state)
 	assert_string_equal(text.text, "a?b");
 }
 
+/* The log says itself that it lacks lines. */
+static void test_dropped(void **state)
+{
+	static const struct {
+		const char *line, *text;
+		uint64_t dropped;
+	} cases[] = {
+		{ "[ 5.5] ** 123 printk messages dropped **", "", 123 },
+		{ "** 123 printk messages dropped ** [ 5.5] it works", "it works", 123 },
+		{ "[ 5.5] ** 123 printk messages dropped ** it works", "it works", 123 },
+		{ "** 123 printk messages dropped **", "", 123 },
+		{ "Jun 08 12:00:00 h systemd-journald[321]: Missed 123 kernel messages", NULL,
+		  123 },
+		{ "[ 5.5] h systemd-journald[321]: Missed 123 kernel messages", NULL, 123 },
+		{ "[ 5.5] ** x printk messages dropped **", "** x printk messages dropped **", 0 },
+		{ "[ 5.5] systemd-journald[321]: Missed nothing", NULL, 0 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		parse(cases[i].line);
+		assert_int_equal(text.dropped, cases[i].dropped);
+		assert_int_not_equal(text.sort, VW_KLOG_BARE);
+		if (cases[i].text)
+			assert_string_equal(text.text, cases[i].text);
+	}
+}
+
 static void test_long_line(void **state)
 {
 	static char long_line[4 * VW_KLOG_TEXT_MAX];
@@ -232,10 +261,15 @@ static void test_long_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),	 cmocka_unit_test(test_callers),
-		cmocka_unit_test(test_foreign),	 cmocka_unit_test(test_without_a_stamp),
-		cmocka_unit_test(test_relative), cmocka_unit_test(test_turn_of_the_year),
-		cmocka_unit_test(test_escapes),	 cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_callers),
+		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_without_a_stamp),
+		cmocka_unit_test(test_relative),
+		cmocka_unit_test(test_turn_of_the_year),
+		cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_long_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

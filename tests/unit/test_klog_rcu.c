@@ -359,6 +359,33 @@ static void test_odd_names(void **state)
 	}
 }
 
+/* arm64 has no marks around interrupts and says the first place twice. */
+static void test_arm64(void **state)
+{
+	struct env *env = *state;
+	const struct vw_obs_report *r;
+
+	r = report_of(env, HEAD CPU_2 TAIL RAN_ON_2
+		      "[  500.2] pc : handle_tx+0x10/0x90 [vhost_net]\n"
+		      "[  500.2] lr : handle_tx+0x8/0x90 [vhost_net]\n"
+		      "[  500.2] Call trace:\n"
+		      "[  500.2]  handle_tx+0x10/0x90 [vhost_net] (P)\n"
+		      "[  500.2]  handle_tx+0x10/0x90 [vhost_net]\n"
+		      "[  500.2]  vhost_task_fn+0x44/0x88\n");
+	assert_int_equal(r->n_stack, 3);
+	assert_string_equal(r->stack[0], "handle_tx");
+	assert_string_equal(r->stack[1], "handle_tx");
+	assert_string_equal(r->stack[2], "vhost_task_fn");
+	r = report_of(env, HEAD CPU_2 TAIL RAN_ON_2
+		      "[  500.2] Call trace:\n"
+		      "[  500.2]  dump_backtrace+0x0/0x1a0\n"
+		      "[  500.2]  rcu_sched_clock_irq+0x0/0x1a0\n"
+		      "[  500.2]  el1_irq+0xb8/0x180\n"
+		      "[  500.2]  handle_tx+0x10/0x90 [vhost_net]\n");
+	assert_int_equal(r->n_stack, 1);
+	assert_string_equal(r->stack[0], "handle_tx");
+}
+
 /* A task that sat in a read-side section when it was taken off its CPU. */
 static void test_blocked_reader(void **state)
 {
@@ -455,6 +482,7 @@ int main(void)
 		TEST(test_braces),	   TEST(test_expedited),  TEST(test_list_over_lines),
 		TEST(test_wordings),	   TEST(test_no_reports), TEST(test_culprit),
 		TEST(test_bystanders),	   TEST(test_task_dumps), TEST(test_odd_names),
+		TEST(test_arm64),
 		TEST(test_blocked_reader), TEST(test_rcu_tasks),  TEST(test_starved_kthread),
 		TEST(test_late_timer),
 	};

@@ -308,6 +308,9 @@ static int take_head(struct vw_klog *k, struct vw_klog_stream *s, const char *te
 	uint64_t opened;
 	int err;
 
+	/* All of them have this; a report is much to clear for every line. */
+	if (!strstr(text, "INFO: ") && !strstr(text, "BUG: "))
+		return 0;
 	vw_klog_report_init(fresh, kind, k->now_ns);
 	if (!vw_klog_rcu_head(fresh, text)) {
 		kind = VW_REPORT_SOFT_LOCKUP;
@@ -392,6 +395,19 @@ static int take_text(struct vw_klog *k, struct vw_klog_stream *s, const char *te
 	return taken;
 }
 
+/* Lines are missing: of which report, nobody knows. */
+static void lose(struct vw_klog *k, uint64_t dropped)
+{
+	unsigned int i;
+
+	if (!dropped)
+		return;
+	if (__builtin_add_overflow(k->dropped, dropped, &k->dropped))
+		k->dropped = INT64_MAX;
+	for (i = 0; i < VW_KLOG_REPORTS; i++)
+		k->reports[i].cut = true;
+}
+
 int vw_klog_sorted(struct vw_klog *k, const char *line, size_t len, uint64_t ts_ns,
 		   enum vw_klog_sort *ret_sort)
 {
@@ -400,6 +416,7 @@ int vw_klog_sorted(struct vw_klog *k, const char *line, size_t len, uint64_t ts_
 
 	vw_klog_text_parse(&k->clock, line, len, t);
 	*ret_sort = t->sort;
+	lose(k, t->dropped);
 	if (t->sort == VW_KLOG_FOREIGN || t->sort == VW_KLOG_ASIDE)
 		return 0;
 	if (t->sort == VW_KLOG_REBOOT ||

@@ -259,8 +259,14 @@ static size_t symbol(const char *p)
 	return n && !strncmp(p + n, "+0x", 3) ? n : 0;
 }
 
+/* arm64 names the place of the program counter once more as the first frame. */
 static void push(struct vw_klog_dump *dump, const char *name, size_t len)
 {
+	const char *last = dump->at_counter ? dump->stack[0] : "";
+
+	dump->at_counter = false;
+	if (strlen(last) == len && !strncmp(last, name, len))
+		return;
 	if (dump->n_stack < VW_MAX_FRAMES)
 		vw_str_copy(dump->stack[dump->n_stack++], VW_FRAME_LEN, name, len);
 }
@@ -297,6 +303,7 @@ bool vw_klog_dump_frame(struct vw_klog_dump *dump, const char *text)
 		dump->n_stack = 0;
 		dump->after_irq = false;
 		push(dump, pc, len);
+		dump->at_counter = true;
 		return true;
 	}
 	if (vw_klog_word(&p, "Call Trace:") || vw_klog_word(&p, "Call trace:"))

@@ -34,6 +34,7 @@ struct vw_klog {
 	bool booted; /* the next stamp may be below the last one */
 	bool kernel_time; /* stamps of the kernel's own were seen */
 	uint64_t n_lines, n_reports;
+	uint64_t dropped; /* lines that the log says it lacks */
 	struct vw_klog_report reports[VW_KLOG_REPORTS];
 	struct vw_klog_stream streams[VW_KLOG_STREAMS];
 	struct vw_host host; /* as far as the log tells */

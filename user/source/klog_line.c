@@ -261,6 +261,34 @@ static bool take_date(struct vw_klog_clock *clock, struct vw_klog_text *t, bool 
 	return true;
 }
 
+/* "** 123 printk messages dropped ** ", in front of a line or instead of its text. */
+static void take_dropped(struct vw_klog_text *t)
+{
+	static const char words[] = " printk messages dropped **";
+	const char *p = t->text;
+	uint64_t n;
+
+	if (!vw_str_starts(p, "** ") || vw_str_u64(p + 3, &p, &n) || !vw_str_starts(p, words))
+		return;
+	t->dropped = n;
+	p += strlen(words);
+	t->text = *p == ' ' ? p + 1 : p;
+	if (t->sort == VW_KLOG_BARE && !*t->text)
+		t->sort = VW_KLOG_KERNEL;
+}
+
+/* "systemd-journald[321]: Missed 123 kernel messages" */
+static void missed(struct vw_klog_text *t)
+{
+	const char *p = strstr(t->text, "systemd-journald[");
+	uint64_t n;
+
+	p = p ? strstr(p, "]: Missed ") : NULL;
+	if (p && !vw_str_u64(p + strlen("]: Missed "), &p, &n) &&
+	    vw_str_starts(p, " kernel messages"))
+		t->dropped = n;
+}
+
 /* What the programs that show logs say themselves. */
 static void sort_bare(struct vw_klog_text *t)
 {
@@ -279,12 +307,14 @@ void vw_klog_text_parse(struct vw_klog_clock *clock, const char *line, size_t le
 	bool dmesg;
 
 	ret->sort = VW_KLOG_BARE;
+	ret->dropped = 0;
 	ret->caller = VW_KLOG_NOBODY;
 	ret->caller_id = -1;
 	set_time(ret, VW_UNKNOWN, false);
 	copy(ret, line, len);
 	if (take_kmsg(ret))
 		return;
+	take_dropped(ret);
 	take_level(ret);
 	take_words(ret);
 	if (take_brackets(clock, ret)) {
@@ -301,8 +331,11 @@ void vw_klog_text_parse(struct vw_klog_clock *clock, const char *line, size_t le
 			ret->sort = dmesg ? VW_KLOG_KERNEL : VW_KLOG_FOREIGN;
 		}
 	}
+	take_dropped(ret);
 	if (ret->sort == VW_KLOG_BARE)
 		sort_bare(ret);
+	else if (!ret->dropped)
+		missed(ret);
 	if (ret->ts_ns != VW_UNKNOWN)
 		clock->last_ns = ret->ts_ns;
 }

@@ -28,6 +28,7 @@ struct vw_klog_text {
 	enum vw_klog_sort sort;
 	uint64_t ts_ns; /* VW_UNKNOWN without a stamp */
 	bool kernel_time; /* the stamp is the kernel's own, not a date */
+	uint64_t dropped; /* so many lines are missing here, it says */
 	enum vw_klog_caller caller; /* who printed it, if the log says so */
 	int32_t caller_id;
 	const char *text; /* into @buf: the kernel's text, ends with a NUL, no other NUL in it */

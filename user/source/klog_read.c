@@ -155,6 +155,7 @@ static void finish_result(const struct reader *r)
 
 	describe(klog, &result->header);
 	result->end_ns = klog->now_ns;
+	result->lost_events = klog->dropped;
 	result->duration_ns = klog->now_ns == VW_UNKNOWN ? VW_UNKNOWN :
 							   klog->now_ns - klog->first_ns;
 	result->workers = (uint32_t)vw_tasks_count(klog->workers);

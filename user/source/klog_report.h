@@ -19,6 +19,7 @@ struct vw_klog_dump {
 	bool dumped; /* its own lines have begun */
 	bool in_irq; /* the lines are about an interrupt that came on top */
 	bool after_irq; /* the frames so far led to the interrupt */
+	bool at_counter; /* the last frame is where the program counter was */
 	char comm[VW_COMM_LEN];
 	unsigned int n_stack;
 	char stack[VW_MAX_FRAMES][VW_FRAME_LEN];
