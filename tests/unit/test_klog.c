@@ -47,6 +47,100 @@ static void test_only_a_stack(void **state)
 			"[  600.1]  foo+0x1/0x2\n");
 }
 
+/* Who told it is not who stalls: where the list is gone, the NMI tells for whom it was. */
+static void test_wrapped_list(void **state)
+{
+	static const char
+		tail[] = "[  500.1] rcu: \t(detected by 0, t=21004 jiffies, g=7001, q=5)\n",
+		ran[] = "[  500.1] CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1\n",
+		other[] = "[  500.1] CPU: 0 PID: 9 Comm: detector Not tainted 5.7.0 #1\n";
+	static const char *const announced[] = {
+		"[  500.1] Sending NMI from CPU 0 to CPUs 2:\n",
+		"[  500.1] Task dump for CPU 2:\n",
+	};
+	struct env *env = *state;
+	const struct vw_obs_report *r;
+	char log[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(announced) / sizeof(announced[0]); i++) {
+		snprintf(log, sizeof(log), "%s%s%s%s", tail, announced[i], ran, other);
+		r = report_of(env, log);
+		assert_true(r->incomplete);
+		assert_int_equal(r->n_cpus, 1);
+		assert_int_equal(r->cpus[0], 2);
+		assert_int_equal(r->culprit.tid, 8123);
+		assert_int_equal(r->detector_cpu, 0);
+	}
+	/* All are asked: nobody knows for whom. */
+	snprintf(log, sizeof(log), "%s[  500.1] Sending NMI from CPU 0 to CPUs 1-3:\n%s", tail,
+		 ran);
+	r = report_of(env, log);
+	assert_int_equal(r->n_cpus, 0);
+	assert_int_equal(r->culprit.tid, 0);
+}
+
+/* A dump was announced, and the log ends. */
+static void test_announced_dump(void **state)
+{
+	struct env *env = *state;
+
+	assert_true(report_of(env,
+			      "INFO: rcu_sched detected stalls on CPUs/tasks: { 2} (detected by"
+			      " 0, t=21004 jiffies, g=7001)\n"
+			      "Sending NMI from CPU 0 to CPUs 2:\n")
+			    ->incomplete);
+	assert_false(report_of(env,
+			       "INFO: rcu_sched detected stalls on CPUs/tasks: { 2} (detected by"
+			       " 0, t=21004 jiffies, g=7001)\n"
+			       "Sending NMI from CPU 0 to CPUs 2:\n"
+			       "NMI backtrace for cpu 2 skipped: idling at foo+0x1/0x2\n")
+			     ->incomplete);
+}
+
+/* What a line could also belong to. */
+static void test_neighbours(void **state)
+{
+	struct env *env = *state;
+
+	/* A line about a CPU is not for an expedited stall, which has them in a list. */
+	lines(env, "[  500.1] INFO: rcu_sched detected expedited stalls on CPUs/tasks: {\n"
+		   "[  500.1] rcu: \t5-....: (20990 ticks this GP) idle=3f2/1/0x4\n"
+		   "[  500.1]  0-.... } 7 jiffies s: 91 root: 0x1/.\n");
+	finish(env);
+	assert_int_equal(env->n_reports, 2);
+	assert_int_equal(env->reports[0].report.n_cpus, 1);
+	assert_int_equal(env->reports[0].report.cpus[0], 0);
+	/* The table of one CPU is not for the lockup of another. */
+	env->n_reports = 0;
+	lines(env, "[  600.1] watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [a:31]\n"
+		   "[  600.1] watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [b:32]\n"
+		   "[  600.1] CPU#1 Utilization every 4s during lockup:\n"
+		   "[  600.1] \t#1: 0% system, 0% softirq, 100% hardirq, 0% idle\n"
+		   "[  600.1] CPU#3 Utilization every 4s during lockup:\n"
+		   "[  600.1] \t#1: 100% system, 0% softirq, 0% hardirq, 0% idle\n");
+	finish(env);
+	assert_int_equal(env->n_reports, 2);
+	assert_true(env->reports[0].report.interrupts);
+	assert_false(env->reports[1].report.interrupts);
+	/* A warning before a report has nothing to do with it, nor with its dump. */
+	env->n_reports = 0;
+	lines(env, "[  700.1] WARNING: CPU: 0 PID: 9 at kernel/foo.c:1 foo+0x1/0x2\n"
+		   "[  700.1] INFO: rcu_sched self-detected stall on CPU\t0-....: (9 ticks this GP)"
+		   " idle=1/1/0 (t=21004 jiffies g=7001 q=1)\n"
+		   "[  700.1] CPU: 0 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1\n"
+		   "[  700.1]  handle_tx+0x1/0x2\n"
+		   "[  700.1] CPU: 0 PID: 9 Comm: other Not tainted 5.7.0 #1\n"
+		   "[  700.1]  in_other+0x1/0x2\n"
+		   "[  700.1] other           R  running task        0    9      2 0x00000008\n"
+		   "[  700.1]  in_other+0x1/0x2\n");
+	finish(env);
+	assert_int_equal(env->n_reports, 1);
+	assert_int_equal(env->reports[0].report.cpus[0], 0);
+	assert_int_equal(env->reports[0].report.culprit.tid, 8123);
+	assert_int_equal(env->reports[0].report.n_stack, 1);
+}
+
 /* Two CPUs report at the same time; the caller field tells the lines apart. */
 static void test_callers(void **state)
 {
@@ -252,17 +346,11 @@ static void test_any_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_dropped_lines),
-		TEST(test_only_a_stack),
-		TEST(test_callers),
-		TEST(test_interleaved),
-		TEST(test_continuation),
-		TEST(test_time_of_the_caller),
-		TEST(test_boot),
-		TEST(test_out_of_order),
-		TEST(test_two_clocks),
-		TEST(test_many_reports),
-		TEST(test_any_bytes),
+		TEST(test_dropped_lines),  TEST(test_only_a_stack), TEST(test_wrapped_list),
+		TEST(test_announced_dump), TEST(test_neighbours),   TEST(test_callers),
+		TEST(test_interleaved),	   TEST(test_continuation), TEST(test_time_of_the_caller),
+		TEST(test_boot),	   TEST(test_out_of_order), TEST(test_two_clocks),
+		TEST(test_many_reports),   TEST(test_any_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

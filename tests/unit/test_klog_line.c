@@ -118,6 +118,7 @@ static void test_foreign(void **state)
 	static const char *const foreign[] = {
 		"Jun 08 12:00:00 host app[123]: rcu: INFO: rcu_sched self-detected stall on CPU",
 		"Jun 08 12:00:00 host mykernel: it works",
+		"Jun 08 12:00:00 app: kernel: it works",
 		"2020-06-08T12:00:00+0200 host kernel-tool[1]: it works",
 		"1591617600.250000 host app[123]: it works",
 		"daemon:info  : [  500.100000] systemd[1]: it works",
@@ -133,6 +134,37 @@ static void test_foreign(void **state)
 			print_error("in: %s\n", foreign[i]);
 		assert_int_equal(text.sort, VW_KLOG_FOREIGN);
 	}
+}
+
+/* What is no date is no stamp. */
+static void test_odd_dates(void **state)
+{
+	static const char *const odd[] = {
+		"Jun 08 24:00:00 h kernel: x",	   "Jun 00 12:00:00 h kernel: x",
+		"Jun 32 12:00:00 h kernel: x",	   "Jun 08 12:60:00 h kernel: x",
+		"Jun 08 12:00:61 h kernel: x",	   "Jun 08 12-00-00 h kernel: x",
+		"Jon 08 12:00:00 h kernel: x",	   "Jun  12:00:00 h kernel: x",
+		"[Mon Jun 8 12:60:00 2020] x",	   "[Mun Jun 8 12:00:00 2020] x",
+		"[Mon Jun 8 12:00:00 1969] x",	   "[Mon Jun 8 12:00:00] x",
+		"[Mon Jun 8 12:00:00 2201] x",	   "[Jun 8 12:] x",
+		"2020-00-08T12:00:00Z h kernel: x", "2020-13-08T12:00:00Z h kernel: x",
+		"2020-06-00T12:00:00Z h kernel: x", "2020-06-08T24:00:00Z h kernel: x",
+		"1970-01-01T00:00:00+01:00 h kernel: x", "2020:06:08T12:00:00Z h kernel: x",
+		"[  +x] x",			   "[<x>] x",
+		"6,x,500100000,-;x",		   "6,123,500100000-;x",
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		parse(odd[i]);
+		if (text.sort != VW_KLOG_BARE || text.ts_ns != VW_UNKNOWN)
+			print_error("in: %s\n", odd[i]);
+		assert_int_equal(text.sort, VW_KLOG_BARE);
+		assert_true(text.ts_ns == VW_UNKNOWN);
+	}
+	/* A leap second is one. */
+	assert_int_equal(parse("Jun 08 12:00:60 h kernel: x")->sort, VW_KLOG_KERNEL);
 }
 
 static void test_without_a_stamp(void **state)
@@ -264,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_odd_dates),
 		cmocka_unit_test(test_without_a_stamp),
 		cmocka_unit_test(test_relative),
 		cmocka_unit_test(test_turn_of_the_year),

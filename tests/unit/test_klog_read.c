@@ -240,6 +240,11 @@ static void test_skipped_lines(void **state)
 	assert_int_equal(result.skipped_lines, 2);
 	assert_non_null(strstr(result.complaint, "odd:2: "));
 	assert_int_equal(result.duration_ns, SEC);
+	assert_int_equal(result.lost_events, 0);
+	assert_int_equal(read_text(env, "[ 1.0] ** 7 printk messages dropped **\n[ 2.0] x\n", 48,
+				   &result, &e),
+			 0);
+	assert_int_equal(result.lost_events, 7);
 	/* A line of 1 MiB. */
 	long_line = malloc(1 << 20);
 	assert_non_null(long_line);

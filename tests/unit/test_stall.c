@@ -132,6 +132,13 @@ static void test_joined_without_gp(void **state)
 	b.report.cpus[0] = 3;
 	feed(env, &b);
 	ends_with(env, 2);
+	/* Of one the age is cut off. */
+	b.report.cpus[0] = 2;
+	b.report.jiffies = VW_UNKNOWN;
+	feed(env, &a);
+	feed(env, &b);
+	ends_with(env, 2);
+	b.report.jiffies = 60010;
 	/* Nobody knows when, the age grows. */
 	a.ts_ns = b.ts_ns = VW_UNKNOWN;
 	b.report.cpus[0] = 2;
@@ -159,6 +166,11 @@ static void test_ageless(void **state)
 	obs.ts_ns = AT + 660 * SEC + 1;
 	feed(env, &obs);
 	ends_with(env, 2);
+	/* Without times it may well be the same. */
+	feed(env, &obs);
+	obs.ts_ns = VW_UNKNOWN;
+	feed(env, &obs);
+	ends_with(env, 1);
 }
 
 /* Seconds are known if two reports tell how many ticks there are in one. */
@@ -265,6 +277,11 @@ static void test_culprit_of_later_report(void **state)
 	assert_int_equal(f->culprit.tid, WORKER);
 	assert_string_equal(f->evidence.stack[0], "handle_tx");
 	ran(&a, OTHER, "hog", VW_ROLE_OTHER);
+	feed(env, &b);
+	a.ts_ns = AT + 126 * SEC;
+	assert_string_equal(found(env, &a)->evidence.stack[0], "handle_tx");
+	assert_int_equal(env->seen[0].culprit.tid, WORKER);
+	a.ts_ns = AT;
 	feed(env, &a);
 	assert_int_equal(found(env, &b)->culprit.tid, OTHER);
 	assert_int_equal(env->seen[0].cause, VW_CAUSE_OTHER_TASK);
@@ -296,6 +313,7 @@ static void test_loss(void **state)
 
 	feed(env, &obs);
 	lose(env, 2, AT + SEC);
+	lose(env, 0, AT + SEC);
 	assert_int_equal(env->n, 0);
 	lose(env, -1, AT + SEC);
 	assert_int_equal(env->n, 1);
