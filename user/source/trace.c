@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "source/klog.h"
+#include "source/roots.h"
 #include "source/sched.h"
 #include "source/trace.h"
-#include "util/fs.h"
 #include "util/parse.h"
 
 /*
@@ -25,8 +23,7 @@ struct reader {
 	enum vw_trace_form form;
 	struct vw_sched *sched;
 	struct vw_klog *klog;
-	struct vw_attr *attr;
-	int proc_fd, sys_fd;
+	struct vw_roots roots;
 	uint64_t events, start_ns, now_ns;
 	struct vw_replay_result result;
 };
@@ -180,42 +177,16 @@ static void describe(struct reader *r)
 			vw_input_name(r->in));
 }
 
-static int open_root(const char *path, int *ret_fd, struct vw_error *e)
-{
-	int fd = path ? vw_fs_opendir(AT_FDCWD, path) : -EBADF;
-
-	if (path && fd < 0)
-		return vw_error_set(e, fd, "no_input", "cannot open %s: %s", path, strerror(-fd));
-	*ret_fd = fd;
-	return 0;
-}
-
-/* Without --procfs and --sysfs nothing but the trace is known: this host may be another one. */
-static int open_attr(struct reader *r, const struct vw_replay_config *config, struct vw_error *e)
-{
-	int err;
-
-	if (!config->procfs && !config->sysfs)
-		return 0;
-	err = open_root(config->procfs, &r->proc_fd, e);
-	if (!err)
-		err = open_root(config->sysfs, &r->sys_fd, e);
-	if (err)
-		return err;
-	r->attr = vw_attr_new(r->proc_fd, r->sys_fd);
-	return r->attr ? 0 : vw_error_set(e, -ENOMEM, "memory", "out of memory");
-}
-
 static int begin(struct reader *r, const struct vw_replay_config *config,
 		 const struct vw_replay *out, struct vw_error *e)
 {
 	struct vw_sched_config sched = { .threshold_ns = config->threshold_ns,
 					 .choice = config->choice };
-	int err = open_attr(r, config, e);
+	int err = vw_roots_open(&r->roots, config, e);
 
 	if (err)
 		return err;
-	sched.attr = r->attr;
+	sched.attr = r->roots.attr;
 	r->sched = vw_sched_new(&sched, out);
 	r->klog = vw_klog_new(out);
 	if (!r->sched || !r->klog)
@@ -227,11 +198,7 @@ static void end(struct reader *r)
 {
 	vw_sched_free(r->sched);
 	vw_klog_free(r->klog);
-	vw_attr_free(r->attr);
-	if (r->proc_fd >= 0)
-		close(r->proc_fd);
-	if (r->sys_fd >= 0)
-		close(r->sys_fd);
+	vw_roots_close(&r->roots);
 }
 
 static int no_event(const struct reader *r, struct vw_error *e)
@@ -246,7 +213,7 @@ int vw_trace_read(struct vw_input *in, enum vw_trace_form form,
 		  const struct vw_replay_config *config, const struct vw_replay *out,
 		  struct vw_replay_result *ret, struct vw_error *e)
 {
-	struct reader r = { .in = in, .form = form, .proc_fd = -1, .sys_fd = -1 };
+	struct reader r = { .in = in, .form = form, .roots = VW_ROOTS_NONE };
 	int err = begin(&r, config, out, e);
 
 	if (!err)
