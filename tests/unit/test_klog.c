@@ -219,16 +219,23 @@ static void test_continuation(void **state)
 	assert_int_equal(env->reports[0].ts_ns, 500 * SEC + 100 * MS);
 }
 
-/* The console event of a trace has a time where its text has none. */
+/* The console event of a trace has its own time; a stamp in its text may be of another clock. */
 static void test_time_of_the_caller(void **state)
 {
 	static const char text[] = "INFO: rcu_sched detected stall on CPU 3 (t=15010 jiffies)";
+	static const char other[] = "[    1.0] INFO: rcu_sched detected stall on CPU 3"
+				    " (t=35010 jiffies)";
 	struct env *env = *state;
 
 	assert_int_equal(vw_klog_line(env->klog, text, strlen(text), 77 * SEC), 1);
 	assert_int_equal(vw_klog_now(env->klog), 77 * SEC);
 	finish(env);
 	assert_int_equal(env->reports[0].ts_ns, 77 * SEC);
+	env->n_reports = 0;
+	assert_int_equal(vw_klog_line(env->klog, other, strlen(other), 78 * SEC), 1);
+	finish(env);
+	assert_int_equal(env->reports[0].ts_ns, 78 * SEC);
+	assert_int_equal(env->n_losses, 0);
 }
 
 /* The host has booted: its grace periods count from the beginning again. */

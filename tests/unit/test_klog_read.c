@@ -18,10 +18,10 @@ static int count_tick(void *ctx, uint64_t ts_ns)
 	return 0;
 }
 
-static int read_path(struct env *env, const char *path, struct vw_replay_result *result,
-		     struct vw_error *e)
+static int read_with(struct env *env, const char *path, const char *procfs,
+		     struct vw_replay_result *result, struct vw_error *e)
 {
-	const struct vw_replay_config config = { .threshold_ns = 10 * MS };
+	const struct vw_replay_config config = { .threshold_ns = 10 * MS, .procfs = procfs };
 	struct vw_input *in;
 	size_t len;
 	int err;
@@ -37,6 +37,12 @@ static int read_path(struct env *env, const char *path, struct vw_replay_result 
 	if (!err)
 		vw_detect_finish(env->set, result->end_ns);
 	return err;
+}
+
+static int read_path(struct env *env, const char *path, struct vw_replay_result *result,
+		     struct vw_error *e)
+{
+	return read_with(env, path, NULL, result, e);
 }
 
 struct form {
@@ -258,6 +264,40 @@ static void test_skipped_lines(void **state)
 	assert_int_equal(result.end_ns, 2 * SEC);
 }
 
+/* The host may still be up: then /proc knows more of the culprit than its name. */
+static void test_procfs(void **state)
+{
+	const struct fixture_task worker = { .tid = 8123, .comm = "vhost-8100", .ppid = 2,
+					     .flags = 0x00200040 };
+	const struct fixture_task owner = { .tid = 8100, .comm = "qemu", .start_ticks = 1 };
+	const struct fixture_task other = { .tid = 8123, .comm = "bash" };
+	static const char *const args[] = { "/usr/bin/qemu-system-x86_64", "-name",
+					    "guest=web1", NULL };
+	struct env *env = *state;
+	struct vw_replay_result result;
+	struct vw_error e = { 0 };
+	struct fixture f;
+	char path[128];
+
+	fixture_open(&f);
+	fixture_task(&f, &worker);
+	fixture_task(&f, &owner);
+	fixture_cmdline(&f, 8100, args);
+	snprintf(path, sizeof(path), "%s/proc", f.dir);
+	assert_int_equal(read_with(env, FOLDER "dmesg.txt", path, &result, &e), 0);
+	assert_string_equal(env->seen[0].culprit.vm, "web1");
+	assert_int_equal(env->seen[0].culprit.owner_pid, 8100);
+	assert_int_equal(env->seen[0].culprit.backend, VW_BACKEND_KTHREAD);
+	/* The number is another task's by now. */
+	fixture_task(&f, &other);
+	assert_int_equal(read_with(env, FOLDER "dmesg.txt", path, &result, &e), 0);
+	assert_string_equal(env->seen[0].culprit.comm, "vhost-8100");
+	fixture_close(&f);
+	/* A folder that is not there. */
+	assert_int_equal(read_with(env, FOLDER "dmesg.txt", path, &result, &e), -ENOENT);
+	assert_string_equal(e.reason, "no_input");
+}
+
 static bool looks(const char *text)
 {
 	return vw_klog_looks_like(text, strlen(text));
@@ -318,6 +358,7 @@ int main(void)
 		TEST(test_header),
 		TEST(test_quiet),
 		TEST(test_nothing_in_it),
+		TEST(test_procfs),
 		TEST(test_skipped_lines),
 		cmocka_unit_test(test_looks_like),
 		cmocka_unit_test(test_host),

@@ -81,6 +81,16 @@ static void name_culprit(struct vw_klog_report *r)
 	memcpy(r->obs.stack, d->stack, sizeof(d->stack));
 }
 
+/* More than its name, where there is a /proc that still shows it. */
+static int tell_task(struct vw_klog *k, const struct vw_task *culprit)
+{
+	struct vw_obs obs = { .kind = VW_OBS_TASK, .ts_ns = k->now_ns };
+
+	if (vw_attr_task(k->attr, culprit->tid, &obs.task) || strcmp(obs.task.comm, culprit->comm))
+		return 0;
+	return k->out->obs(k->out->ctx, &obs);
+}
+
 /* Gives the report away; @ends: so does the log. */
 static int give(struct vw_klog *k, struct vw_klog_report *r, bool ends)
 {
@@ -89,10 +99,12 @@ static int give(struct vw_klog *k, struct vw_klog_report *r, bool ends)
 	int err = 0;
 
 	name_culprit(r);
+	if (k->attr && r->obs.culprit.tid)
+		err = tell_task(k, &r->obs.culprit);
 	r->obs.interrupts |= r->hardirq > 50 * r->rows;
 	r->obs.incomplete = !r->head || !r->tail || r->cut || (ends && r->awaits);
 	obs.report = r->obs;
-	if (r->obs.culprit.role == VW_ROLE_VHOST_WORKER)
+	if (!err && r->obs.culprit.role == VW_ROLE_VHOST_WORKER)
 		err = vw_tasks_put(k->workers, &r->obs.culprit);
 	for (i = 0; i < VW_KLOG_STREAMS; i++)
 		if (k->streams[i].report == r) {
@@ -165,9 +177,10 @@ static int boot(struct vw_klog *k)
 	return k->out->obs(k->out->ctx, &obs);
 }
 
-static int set_now(struct vw_klog *k, const struct vw_klog_text *t, uint64_t ts_ns)
+/* By the stamp of the line itself. */
+static int set_now(struct vw_klog *k, const struct vw_klog_text *t)
 {
-	uint64_t ns = t->ts_ns == VW_UNKNOWN ? ts_ns : t->ts_ns;
+	uint64_t ns = t->ts_ns;
 	int err = 0;
 
 	if (ns == VW_UNKNOWN)
@@ -175,7 +188,7 @@ static int set_now(struct vw_klog *k, const struct vw_klog_text *t, uint64_t ts_
 	/* One log, one clock: dates between the kernel's own stamps are left alone. */
 	if (t->kernel_time)
 		k->kernel_time = true;
-	else if (k->kernel_time && t->ts_ns != VW_UNKNOWN)
+	else if (k->kernel_time)
 		return 0;
 	if (__builtin_add_overflow(ns, k->base_ns, &ns) || ns == VW_UNKNOWN)
 		return 0;
@@ -412,20 +425,22 @@ int vw_klog_sorted(struct vw_klog *k, const char *line, size_t len, uint64_t ts_
 		   enum vw_klog_sort *ret_sort)
 {
 	struct vw_klog_text *t = &k->text;
-	int err, taken;
+	int err = 0, taken;
 
 	vw_klog_text_parse(&k->clock, line, len, t);
 	*ret_sort = t->sort;
 	lose(k, t->dropped);
 	if (t->sort == VW_KLOG_FOREIGN || t->sort == VW_KLOG_ASIDE)
 		return 0;
-	if (t->sort == VW_KLOG_REBOOT ||
-	    (t->sort == VW_KLOG_KERNEL && vw_klog_host_boots(t->text))) {
+	if (t->sort == VW_KLOG_REBOOT || vw_klog_host_boots(t->text)) {
 		err = boot(k);
 		if (err || t->sort == VW_KLOG_REBOOT)
 			return err;
 	}
-	err = set_now(k, t, ts_ns);
+	if (ts_ns == VW_UNKNOWN)
+		err = set_now(k, t);
+	else
+		k->now_ns = ts_ns;
 	err = err ?: give_what_is_over(k);
 	if (err)
 		return err;

@@ -18,9 +18,10 @@ struct vw_klog *vw_klog_new(const struct vw_replay *out);
 void vw_klog_free(struct vw_klog *klog);
 
 /*
- * One line without its line feed.  @ts_ns is used when the line itself has no time (text of a
- * trace's console event), else VW_UNKNOWN.  1 when it is a line of a kernel log (it has a time
- * stamp or belongs to a report), 0 when not, or a negative errno.
+ * One line without its line feed.  @ts_ns is when it was printed, if that is known otherwise (of a
+ * trace's console event): it then counts, as stamps in the text may be of another clock.  Else
+ * VW_UNKNOWN.  1 when it is a line of a kernel log (it has a time stamp or belongs to a report), 0
+ * when not, or a negative errno.
  */
 int vw_klog_line(struct vw_klog *klog, const char *line, size_t len, uint64_t ts_ns);
 /* The log ends: gives what is half complete. */

@@ -26,6 +26,7 @@ struct vw_klog_stream {
 
 struct vw_klog {
 	const struct vw_replay *out;
+	struct vw_attr *attr; /* of tasks that reports name, or NULL */
 	struct vw_klog_clock clock;
 	struct vw_klog_text text; /* the line in hand */
 	struct vw_klog_report scratch;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "source/klog_internal.h"
+#include "source/roots.h"
 #include "util/parse.h"
 
 #define LOOK_LINES 64 /* so many are looked at to tell a log from something else */
@@ -169,13 +170,16 @@ int vw_klog_read(struct vw_input *in, const struct vw_replay_config *config,
 		 const struct vw_replay *out, struct vw_replay_result *ret, struct vw_error *e)
 {
 	struct reader r = { .in = in, .out = out, .result = ret, .ticked_ns = VW_UNKNOWN };
-	int err;
+	struct vw_roots roots = VW_ROOTS_NONE;
+	int err = vw_roots_open(&roots, config, e);
 
-	(void)config;
 	memset(ret, 0, sizeof(*ret));
 	r.klog = vw_klog_new(out);
-	if (!r.klog)
-		return -ENOMEM;
+	if (!err && !r.klog)
+		err = vw_error_set(e, -ENOMEM, "memory", "out of memory");
+	if (err)
+		goto out;
+	r.klog->attr = roots.attr;
 	err = read_all(&r);
 	if (!err && !r.kernel_lines)
 		err = vw_error_set(e, -ENODATA, "no_input",
@@ -184,6 +188,8 @@ int vw_klog_read(struct vw_input *in, const struct vw_replay_config *config,
 				   vw_input_name(in));
 	if (!err)
 		finish_result(&r);
+out:
 	vw_klog_free(r.klog);
+	vw_roots_close(&roots);
 	return err;
 }
