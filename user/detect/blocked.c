@@ -26,21 +26,21 @@ static void words(struct vw_episode *base, const struct vw_host *host)
 {
 	const struct blocked_episode *e = (struct blocked_episode *)base;
 	struct vw_finding *f = &base->finding;
-	struct vw_line message = VW_LINE(f->message);
-	struct vw_line remedy = VW_LINE(f->remedy);
+	struct vw_words message = VW_WORDS(f->message);
+	struct vw_words remedy = VW_WORDS(f->remedy);
 	char state[VW_FORMAT_LEN], busy[VW_FORMAT_LEN];
 
 	(void)host;
-	vw_line_task(&message, &f->victims[0].task, true);
-	vw_line_put(&message, " %s in D state for %s while ", base->lasts ? "has been" : "was",
-		    vw_format_ns(state, f->evidence.blocked.state_ns));
-	vw_line_task(&message, &f->culprit, true);
-	vw_line_put(&message, " %s for %s", base->lasts ? "has not slept" : "did not sleep",
-		    vw_format_ns(busy, e->worker_busy_ns));
-	vw_line_put(&remedy,
-		    "it waits for the worker to finish, and cannot be killed until then:"
-		    " /proc/%d/stack says what for, /proc/%d/stack what keeps the worker busy",
-		    f->victims[0].task.tid, f->culprit.tid);
+	vw_words_task(&message, &f->victims[0].task, true);
+	vw_words_put(&message, " %s in D state for %s while ", base->lasts ? "has been" : "was",
+		     vw_format_ns(state, f->evidence.blocked.state_ns));
+	vw_words_task(&message, &f->culprit, true);
+	vw_words_put(&message, " %s for %s", base->lasts ? "has not slept" : "did not sleep",
+		     vw_format_ns(busy, e->worker_busy_ns));
+	vw_words_put(&remedy,
+		     "it waits for the worker to finish, and cannot be killed until then:"
+		     " /proc/%d/stack says what for, /proc/%d/stack what keeps the worker busy",
+		     f->victims[0].task.tid, f->culprit.tid);
 }
 
 static void *create(struct vw_detect_env *env)

@@ -63,77 +63,78 @@ static enum sort classify(const struct vw_detect_config *config, const struct vw
 	return m->idle_known ? SORT_SPURIOUS : SORT_UNKNOWN;
 }
 
-static void put_move(struct vw_line *l, const struct boost_episode *e)
+static void put_move(struct vw_words *l, const struct boost_episode *e)
 {
 	const struct vw_finding *f = &e->base.finding;
 	const struct vw_boost_evidence *b = &f->evidence.boost;
 
 	if (f->cause == VW_CAUSE_NUMA_BALANCING) {
-		vw_line_put(l,
-			    "NUMA balancing moved running tasks%s%s %" PRIu64
-			    " times to busy CPUs, such as ",
-			    e->longest.vm[0] ? " of VM " : "", e->longest.vm, f->evidence.count);
-		vw_line_task(l, &e->longest, true);
-		vw_line_put(l, " from CPU %d to CPU %d", b->from_cpu, b->to_cpu);
+		vw_words_put(l,
+			     "NUMA balancing moved running tasks%s%s %" PRIu64
+			     " times to busy CPUs, such as ",
+			     e->longest.vm[0] ? " of VM " : "", e->longest.vm, f->evidence.count);
+		vw_words_task(l, &e->longest, true);
+		vw_words_put(l, " from CPU %d to CPU %d", b->from_cpu, b->to_cpu);
 		return;
 	}
-	vw_line_task(l, &f->culprit, true);
+	vw_words_task(l, &f->culprit, true);
 	if (f->cause == VW_CAUSE_PING_PONG)
-		vw_line_put(l,
-			    " was forced off its CPU %" PRIu64 " times to move to and fro, as"
-			    " from CPU %d to CPU %d",
-			    f->evidence.count, b->from_cpu, b->to_cpu);
+		vw_words_put(l,
+			     " was forced off its CPU %" PRIu64 " times to move to and fro, as"
+			     " from CPU %d to CPU %d",
+			     f->evidence.count, b->from_cpu, b->to_cpu);
 	else if (f->evidence.count > 1)
-		vw_line_put(l,
-			    " was forced off its CPU %" PRIu64 " times, as off CPU %d to move"
-			    " to CPU %d",
-			    f->evidence.count, b->from_cpu, b->to_cpu);
+		vw_words_put(l,
+			     " was forced off its CPU %" PRIu64 " times, as off CPU %d to move"
+			     " to CPU %d",
+			     f->evidence.count, b->from_cpu, b->to_cpu);
 	else
-		vw_line_put(l, " was forced off CPU %d to move to CPU %d", b->from_cpu, b->to_cpu);
+		vw_words_put(l, " was forced off CPU %d to move to CPU %d", b->from_cpu, b->to_cpu);
 	if (f->cause == VW_CAUSE_UNKNOWN)
-		vw_line_put(l, "; whether a CPU that it may use was idle is not known here");
+		vw_words_put(l, "; whether a CPU that it may use was idle is not known here");
 	else
-		vw_line_put(l, " though no CPU that it may use was idle");
+		vw_words_put(l, " though no CPU that it may use was idle");
 }
 
-static void put_cost(struct vw_line *l, const struct boost_episode *e)
+static void put_cost(struct vw_words *l, const struct boost_episode *e)
 {
 	const struct vw_finding *f = &e->base.finding;
 	const struct vw_victim *chief = vw_words_chief(f);
 	char ns[VW_FORMAT_LEN], cost[VW_FORMAT_LEN];
 
 	if (chief) {
-		vw_line_put(l, "; ");
-		vw_line_task(l, &chief->task, true);
-		vw_line_put(l, " had to make room for it");
+		vw_words_put(l, "; ");
+		vw_words_task(l, &chief->task, true);
+		vw_words_put(l, " had to make room for it");
 		if (chief->wait_ns)
-			vw_line_put(l, " and waited %s", vw_format_ns(ns, chief->wait_ns));
-		vw_line_more(l, f);
+			vw_words_put(l, " and waited %s", vw_format_ns(ns, chief->wait_ns));
+		vw_words_more(l, f);
 	}
 	if (e->cost_ns)
-		vw_line_put(l,
-			    "; it waited %s, of which its old CPU was idle for %s, so that much the"
-			    " move cost it",
-			    vw_format_ns(ns, f->evidence.boost.wait_ns),
-			    vw_format_ns(cost, e->cost_ns));
+		vw_words_put(
+			l,
+			"; it waited %s, of which its old CPU was idle for %s, so that much the"
+			" move cost it",
+			vw_format_ns(ns, f->evidence.boost.wait_ns),
+			vw_format_ns(cost, e->cost_ns));
 }
 
-static void put_remedy(struct vw_line *l, const struct vw_finding *f)
+static void put_remedy(struct vw_words *l, const struct vw_finding *f)
 {
 	switch (f->cause) {
 	case VW_CAUSE_NUMA_BALANCING:
-		vw_line_put(l, "bind the VM's memory and vCPUs to one node (numatune, vcpupin), or"
-			       " `sysctl kernel.numa_balancing=0`");
+		vw_words_put(l, "bind the VM's memory and vCPUs to one node (numatune, vcpupin), or"
+				" `sysctl kernel.numa_balancing=0`");
 		break;
 	case VW_CAUSE_UNKNOWN:
-		vw_line_put(l,
-			    "analyze with --procfs, or a recording, which has the CPUs that tasks"
-			    " may use");
+		vw_words_put(l,
+			     "analyze with --procfs, or a recording, which has the CPUs that tasks"
+			     " may use");
 		break;
 	default:
-		vw_line_put(l,
-			    "pin CPU-bound vCPUs (vcpupin), or keep them and tasks that wake often"
-			    " on CPUs of their own, so that the balancer has nothing to move");
+		vw_words_put(l,
+			     "pin CPU-bound vCPUs (vcpupin), or keep them and tasks that wake often"
+			     " on CPUs of their own, so that the balancer has nothing to move");
 		break;
 	}
 }
@@ -142,8 +143,8 @@ static void words(struct vw_episode *base, const struct vw_host *host)
 {
 	const struct boost_episode *e = (struct boost_episode *)base;
 	struct vw_finding *f = &base->finding;
-	struct vw_line message = VW_LINE(f->message);
-	struct vw_line remedy = VW_LINE(f->remedy);
+	struct vw_words message = VW_WORDS(f->message);
+	struct vw_words remedy = VW_WORDS(f->remedy);
 
 	(void)host;
 	put_move(&message, e);

@@ -38,26 +38,26 @@ static void words(struct vw_episode *base, const struct vw_host *host)
 {
 	const struct vw_obs_busy *b = &((struct busy_episode *)base)->busy;
 	struct vw_finding *f = &base->finding;
-	struct vw_line message = VW_LINE(f->message);
+	struct vw_words message = VW_WORDS(f->message);
 	char ns[VW_FORMAT_LEN], ran[VW_FORMAT_LEN], waited[VW_FORMAT_LEN];
 
 	(void)host;
-	vw_line_task(&message, &f->culprit, true);
-	vw_line_put(&message, " %s for %s", base->lasts ? "has not slept" : "did not sleep",
-		    vw_format_ns(ns, b->busy_ns));
+	vw_words_task(&message, &f->culprit, true);
+	vw_words_put(&message, " %s for %s", base->lasts ? "has not slept" : "did not sleep",
+		     vw_format_ns(ns, b->busy_ns));
 	if (b->oncpu_ns != VW_UNKNOWN && b->wait_ns != VW_UNKNOWN)
-		vw_line_put(&message, ": it ran %s and waited %s, as it had to share its CPU",
-			    vw_format_ns(ran, b->oncpu_ns), vw_format_ns(waited, b->wait_ns));
+		vw_words_put(&message, ": it ran %s and waited %s, as it had to share its CPU",
+			     vw_format_ns(ran, b->oncpu_ns), vw_format_ns(waited, b->wait_ns));
 	if (b->items != VW_UNKNOWN && b->items)
-		vw_line_put(&message, "; %" PRIu64 " work items/s",
-			    b->items * VW_NS_PER_MS / (b->busy_ns / 1000 ?: 1));
+		vw_words_put(&message, "; %" PRIu64 " work items/s",
+			     b->items * VW_NS_PER_MS / (b->busy_ns / 1000 ?: 1));
 	if (b->longest_wait_ns == VW_UNKNOWN)
-		vw_line_put(&message, "; whether others waited long is not known");
+		vw_words_put(&message, "; whether others waited long is not known");
 	else if (b->longest_wait_ns)
-		vw_line_put(&message, "; nobody there waited longer than %s",
-			    vw_format_ns(ns, b->longest_wait_ns));
+		vw_words_put(&message, "; nobody there waited longer than %s",
+			     vw_format_ns(ns, b->longest_wait_ns));
 	else
-		vw_line_put(&message, "; nobody waited there");
+		vw_words_put(&message, "; nobody waited there");
 	f->remedy[0] = '\0';
 }
 

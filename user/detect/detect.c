@@ -6,9 +6,8 @@
 #include "detect/detector.h"
 
 static const struct vw_detector_ops *const detectors[] = {
-	&vw_hog_ops, &vw_wait_ops,  &vw_work_ops, &vw_busy_ops,
-	&vw_gap_ops, &vw_boost_ops, &vw_vcpu_ops, &vw_blocked_ops,
-	&vw_stall_ops,
+	&vw_hog_ops,   &vw_wait_ops, &vw_work_ops,    &vw_busy_ops,  &vw_gap_ops,
+	&vw_boost_ops, &vw_vcpu_ops, &vw_blocked_ops, &vw_stall_ops,
 };
 
 #define N_DETECTORS (sizeof(detectors) / sizeof(detectors[0]))

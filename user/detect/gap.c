@@ -144,7 +144,7 @@ static struct verdict judge(const struct vw_obs_charge *c, const struct window *
 	return v;
 }
 
-static void put_parts(struct vw_line *l, const struct vw_evidence *e)
+static void put_parts(struct vw_words *l, const struct vw_evidence *e)
 {
 	const uint64_t ns[N_PARTS] = { e->irq_ns, e->softirq_ns, e->gap.steal_ns };
 	char text[VW_FORMAT_LEN];
@@ -152,28 +152,29 @@ static void put_parts(struct vw_line *l, const struct vw_evidence *e)
 
 	for (i = 0; i < N_PARTS; i++)
 		if (ns[i] && ns[i] != VW_UNKNOWN)
-			vw_line_put(l, "%s%s %s", n++ ? ", " : "", vw_format_ns(text, ns[i]),
-				    parts[i].name);
+			vw_words_put(l, "%s%s %s", n++ ? ", " : "", vw_format_ns(text, ns[i]),
+				     parts[i].name);
 }
 
-static void put_unexplained(struct vw_line *l, const struct gap_episode *e)
+static void put_unexplained(struct vw_words *l, const struct gap_episode *e)
 {
 	const struct vw_gap_evidence *gap = &e->base.finding.evidence.gap;
 	char ns[VW_FORMAT_LEN];
 
-	vw_line_put(l, "; %s are unexplained", vw_format_ns(ns, gap->unexplained_ns));
+	vw_words_put(l, "; %s are unexplained", vw_format_ns(ns, gap->unexplained_ns));
 	if (!e->taken_out_known)
-		vw_line_put(l, ", and how much of it interrupts took is not known here");
+		vw_words_put(l, ", and how much of it interrupts took is not known here");
 	else if (gap->taken_out & (VW_TAKEN_IRQ | VW_TAKEN_SOFTIRQ))
-		vw_line_put(l, "; this kernel keeps interrupt time out of charged time, so they are"
-			       " likely interrupts");
+		vw_words_put(l,
+			     "; this kernel keeps interrupt time out of charged time, so they are"
+			     " likely interrupts");
 	else
-		vw_line_put(
+		vw_words_put(
 			l, "; this kernel keeps stolen time out of charged time, so they are likely"
 			   " that");
 }
 
-static void put_message(struct vw_line *l, const struct gap_episode *e)
+static void put_message(struct vw_words *l, const struct gap_episode *e)
 {
 	const struct vw_finding *f = &e->base.finding;
 	const struct vw_evidence *v = &f->evidence;
@@ -183,28 +184,28 @@ static void put_message(struct vw_line *l, const struct gap_episode *e)
 	vw_format_ns(charged, v->gap.charged_ns);
 	vw_format_ns(gap, e->gap_ns);
 	if (!f->has_culprit) {
-		vw_line_put(l, "CPU %d was busy for %s and its totals count %s", f->cpu, ran,
-			    charged);
+		vw_words_put(l, "CPU %d was busy for %s and its totals count %s", f->cpu, ran,
+			     charged);
 	} else {
-		vw_line_task(l, &f->culprit, true);
-		vw_line_put(l, " was on a CPU for %s and charged %s", ran, charged);
+		vw_words_task(l, &f->culprit, true);
+		vw_words_put(l, " was on a CPU for %s and charged %s", ran, charged);
 	}
 	switch (f->cause) {
 	case VW_CAUSE_NOT_CHARGED:
-		vw_line_put(l, ": the kernel did not charge %s",
-			    vw_format_ns(gap, v->gap.unexplained_ns));
+		vw_words_put(l, ": the kernel did not charge %s",
+			     vw_format_ns(gap, v->gap.unexplained_ns));
 		if (!e->taken_out_known && v->gap.steal_ns == VW_UNKNOWN)
-			vw_line_put(l, " (stolen time, should this host be a VM, is not known)");
+			vw_words_put(l, " (stolen time, should this host be a VM, is not known)");
 		break;
 	case VW_CAUSE_OVERCHARGED:
-		vw_line_put(l, ": %s too much", gap);
+		vw_words_put(l, ": %s too much", gap);
 		break;
 	case VW_CAUSE_CHARGED_ELSEWHERE:
-		vw_line_put(l, ": the difference is explained by ");
+		vw_words_put(l, ": the difference is explained by ");
 		put_parts(l, v);
 		break;
 	case VW_CAUSE_CPU_TOTALS:
-		vw_line_put(l, "; what tasks are charged does not depend on that");
+		vw_words_put(l, "; what tasks are charged does not depend on that");
 		break;
 	default:
 		put_unexplained(l, e);
@@ -212,29 +213,29 @@ static void put_message(struct vw_line *l, const struct gap_episode *e)
 	}
 }
 
-static void put_remedy(struct vw_line *l, const struct vw_finding *f)
+static void put_remedy(struct vw_words *l, const struct vw_finding *f)
 {
 	switch (f->cause) {
 	case VW_CAUSE_NOT_CHARGED:
-		vw_line_put(l,
-			    "top, cpu.stat and quotas miss that time: see whether the task leaves"
-			    " its CPU at all (non_yielding_worker) and whether that CPU has its"
-			    " tick (nohz_full)");
+		vw_words_put(l,
+			     "top, cpu.stat and quotas miss that time: see whether the task leaves"
+			     " its CPU at all (non_yielding_worker) and whether that CPU has its"
+			     " tick (nohz_full)");
 		break;
 	case VW_CAUSE_OVERCHARGED:
-		vw_line_put(
+		vw_words_put(
 			l,
 			"it pays for time that it did not have, out of its quota, too: see"
 			" whether the kernel's clock is sound (dmesg: sched_clock, clocksource)");
 		break;
 	case VW_CAUSE_CPU_TOTALS:
-		vw_line_put(l,
-			    "totals are samples taken at ticks, which short stints can dodge, and"
-			    " stand still on nohz_full CPUs before Linux 5.5: go by the times of"
-			    " tasks");
+		vw_words_put(l,
+			     "totals are samples taken at ticks, which short stints can dodge, and"
+			     " stand still on nohz_full CPUs before Linux 5.5: go by the times of"
+			     " tasks");
 		break;
 	case VW_CAUSE_UNKNOWN:
-		vw_line_put(
+		vw_words_put(
 			l,
 			"record interrupts as well (irq and softirq events, /proc/stat) to know");
 		break;
@@ -246,8 +247,8 @@ static void put_remedy(struct vw_line *l, const struct vw_finding *f)
 static void words(struct vw_episode *base, const struct vw_host *host)
 {
 	struct vw_finding *f = &base->finding;
-	struct vw_line message = VW_LINE(f->message);
-	struct vw_line remedy = VW_LINE(f->remedy);
+	struct vw_words message = VW_WORDS(f->message);
+	struct vw_words remedy = VW_WORDS(f->remedy);
 
 	(void)host;
 	put_message(&message, (struct gap_episode *)base);

@@ -193,7 +193,7 @@ static int by_start(struct group *a, struct group *b)
 static void tell_sum(struct group *group)
 {
 	struct vw_finding *f = &group->finding;
-	struct vw_line line = { f->message, sizeof(f->message), strlen(f->message) };
+	struct vw_words line = { f->message, sizeof(f->message), strlen(f->message) };
 	char total[VW_FORMAT_LEN];
 
 	f->evidence.span_ns = f->start_ns == VW_UNKNOWN || f->end_ns == VW_UNKNOWN ?
@@ -202,8 +202,8 @@ static void tell_sum(struct group *group)
 	f->printed_after_ns = VW_UNKNOWN;
 	/* A detector says in its own words how much one of its findings is made of. */
 	if (group->merged > 1 && f->duration_ns != VW_UNKNOWN)
-		vw_line_put(&line, " (%" PRIu64 " episodes, %s in all)", f->evidence.count,
-			    vw_format_ns(total, f->duration_ns));
+		vw_words_put(&line, " (%" PRIu64 " episodes, %s in all)", f->evidence.count,
+			     vw_format_ns(total, f->duration_ns));
 }
 
 int vw_merge_finish(struct vw_merge *merge, vw_emit_fn emit, void *ctx)

@@ -35,46 +35,46 @@ static uint64_t per_second(uint64_t count, uint64_t window_ns)
 
 static void put_share(struct vw_finding *f, const struct vcpu_episode *e)
 {
-	struct vw_line message = VW_LINE(f->message);
-	struct vw_line remedy = VW_LINE(f->remedy);
+	struct vw_words message = VW_WORDS(f->message);
+	struct vw_words remedy = VW_WORDS(f->remedy);
 	const struct vw_vcpu_evidence *v = &f->evidence.vcpu;
 	const struct vw_task *vcpu = &f->victims[0].task;
 	uint64_t per_sec = per_second(v->interruptions, e->window_ns);
 	char ns[VW_FORMAT_LEN];
 
-	vw_line_task(&message, &f->culprit, true);
-	vw_line_put(&message, " shares CPU %d with ", f->cpu);
-	vw_line_task(&message, vcpu, true);
-	vw_line_put(&message,
-		    ", which is pinned there, and took %s from it: %" PRIu64
-		    " interruptions/s, %" PRIu64 ".%" PRIu64 " %% of the CPU",
-		    vw_format_ns(ns, v->taken_ns), per_sec, v->share_ppm / 10000,
-		    v->share_ppm / 1000 % 10);
+	vw_words_task(&message, &f->culprit, true);
+	vw_words_put(&message, " shares CPU %d with ", f->cpu);
+	vw_words_task(&message, vcpu, true);
+	vw_words_put(&message,
+		     ", which is pinned there, and took %s from it: %" PRIu64
+		     " interruptions/s, %" PRIu64 ".%" PRIu64 " %% of the CPU",
+		     vw_format_ns(ns, v->taken_ns), per_sec, v->share_ppm / 10000,
+		     v->share_ppm / 1000 % 10);
 	if (f->culprit.backend == VW_BACKEND_VHOST_TASK && f->culprit.owner_pid == vcpu->tgid)
-		vw_line_put(&remedy,
-			    "pin the worker to other CPUs, as it is a thread of the VM and not"
-			    " covered by vcpupin: taskset -pc CPUS %d",
-			    f->culprit.tid);
+		vw_words_put(&remedy,
+			     "pin the worker to other CPUs, as it is a thread of the VM and not"
+			     " covered by vcpupin: taskset -pc CPUS %d",
+			     f->culprit.tid);
 	else
-		vw_line_put(&remedy, "keep the worker off the CPUs of vCPUs: taskset -pc CPUS %d",
-			    f->culprit.tid);
+		vw_words_put(&remedy, "keep the worker off the CPUs of vCPUs: taskset -pc CPUS %d",
+			     f->culprit.tid);
 }
 
 static void put_pair(struct vw_finding *f, const struct vcpu_episode *e)
 {
-	struct vw_line message = VW_LINE(f->message);
-	struct vw_line remedy = VW_LINE(f->remedy);
+	struct vw_words message = VW_WORDS(f->message);
+	struct vw_words remedy = VW_WORDS(f->remedy);
 	char ns[VW_FORMAT_LEN], per_sec[VW_FORMAT_LEN];
 
-	vw_line_task(&message, &f->victims[0].task, true);
-	vw_line_put(&message, " and ");
-	vw_line_task(&message, &f->victims[1].task, true);
+	vw_words_task(&message, &f->victims[0].task, true);
+	vw_words_put(&message, " and ");
+	vw_words_task(&message, &f->victims[1].task, true);
 	vw_format_count(per_sec, per_second(e->switches, e->window_ns));
-	vw_line_put(&message,
-		    " hand CPU %d to each other %s times a second, none keeping it longer than %s",
-		    f->cpu, per_sec, vw_format_ns(ns, e->longest_stint_ns));
-	vw_line_put(&remedy, "both wait for something that neither can finish in so short a time:"
-			     " give the VM's vCPUs more CPUs, or fewer vCPUs to the VM");
+	vw_words_put(&message,
+		     " hand CPU %d to each other %s times a second, none keeping it longer than %s",
+		     f->cpu, per_sec, vw_format_ns(ns, e->longest_stint_ns));
+	vw_words_put(&remedy, "both wait for something that neither can finish in so short a time:"
+			      " give the VM's vCPUs more CPUs, or fewer vCPUs to the VM");
 }
 
 static void words(struct vw_episode *base, const struct vw_host *host)

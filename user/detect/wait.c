@@ -122,7 +122,7 @@ static int32_t culprit_of(enum sort sort, const struct vw_obs_wait *w)
 	return sort == SORT_SHARE && w->top_tid > 0 && w->top_ns > others / 2 ? w->top_tid : 0;
 }
 
-static void put_what(struct vw_line *l, const struct wait_episode *e)
+static void put_what(struct vw_words *l, const struct wait_episode *e)
 {
 	const struct vw_finding *f = &e->base.finding;
 	const struct vw_obs_wait *w = &e->wait;
@@ -130,65 +130,67 @@ static void put_what(struct vw_line *l, const struct wait_episode *e)
 
 	switch (f->cause) {
 	case VW_CAUSE_GROUP_OR_PAIR:
-		vw_line_put(l, " while %u tasks took turns there, none longer than %s at a time",
-			    w->runners, vw_format_ns(a, w->longest_stint_ns));
+		vw_words_put(l, " while %u tasks took turns there, none longer than %s at a time",
+			     w->runners, vw_format_ns(a, w->longest_stint_ns));
 		if (f->has_culprit) {
-			vw_line_put(l, "; ");
-			vw_line_task(l, &f->culprit, true);
-			vw_line_put(l, " had %s of it", vw_format_ns(a, w->top_ns));
+			vw_words_put(l, "; ");
+			vw_words_task(l, &f->culprit, true);
+			vw_words_put(l, " had %s of it", vw_format_ns(a, w->top_ns));
 		}
-		vw_line_put(l, "; a round of fair turns takes %s", vw_format_ns(b, w->fair_ns));
+		vw_words_put(l, "; a round of fair turns takes %s", vw_format_ns(b, w->fair_ns));
 		break;
 	case VW_CAUSE_THROTTLED:
-		vw_line_put(l, " because its cgroup had used up its CPU quota");
+		vw_words_put(l, " because its cgroup had used up its CPU quota");
 		if (w->idle_ns != VW_UNKNOWN)
-			vw_line_put(l, "; the CPU idled for %s of it", vw_format_ns(a, w->idle_ns));
+			vw_words_put(l, "; the CPU idled for %s of it",
+				     vw_format_ns(a, w->idle_ns));
 		break;
 	case VW_CAUSE_FORCED_IDLE:
-		vw_line_put(l,
-			    " while that CPU was idle for %s, until another CPU let go of its task:"
-			    " so does core scheduling",
-			    vw_format_ns(a, w->idle_ns));
+		vw_words_put(
+			l,
+			" while that CPU was idle for %s, until another CPU let go of its task:"
+			" so does core scheduling",
+			vw_format_ns(a, w->idle_ns));
 		break;
 	case VW_CAUSE_MISPLACED_WAKEUP:
-		vw_line_put(l, " while that CPU was idle for %s: it did not hear of the wake-up",
-			    vw_format_ns(a, w->idle_ns));
+		vw_words_put(l, " while that CPU was idle for %s: it did not hear of the wake-up",
+			     vw_format_ns(a, w->idle_ns));
 		break;
 	case VW_CAUSE_SOFTIRQ:
-		vw_line_put(l, ", which spent %s of it on softirqs",
-			    vw_format_ns(a, w->softirq_ns));
+		vw_words_put(l, ", which spent %s of it on softirqs",
+			     vw_format_ns(a, w->softirq_ns));
 		break;
 	default:
-		vw_line_put(l, " while that CPU was idle for %s", vw_format_ns(a, w->idle_ns));
+		vw_words_put(l, " while that CPU was idle for %s", vw_format_ns(a, w->idle_ns));
 		break;
 	}
 }
 
-static void put_remedy(struct vw_line *l, const struct vw_finding *f)
+static void put_remedy(struct vw_words *l, const struct vw_finding *f)
 {
 	switch (f->cause) {
 	case VW_CAUSE_GROUP_OR_PAIR:
-		vw_line_put(l,
-			    "compare cpu.weight and nice of those who share CPU %d: cgroups share"
-			    " first, then the tasks in each; or give one of them another CPU",
-			    f->cpu);
+		vw_words_put(l,
+			     "compare cpu.weight and nice of those who share CPU %d: cgroups share"
+			     " first, then the tasks in each; or give one of them another CPU",
+			     f->cpu);
 		break;
 	case VW_CAUSE_THROTTLED:
-		vw_line_quota(l, &f->victims[0].task);
+		vw_words_quota(l, &f->victims[0].task);
 		break;
 	case VW_CAUSE_FORCED_IDLE:
-		vw_line_put(l,
-			    "give the threads of one VM one core-scheduling cookie, or keep tasks"
-			    " with different cookies on different cores");
+		vw_words_put(l,
+			     "give the threads of one VM one core-scheduling cookie, or keep tasks"
+			     " with different cookies on different cores");
 		break;
 	case VW_CAUSE_MISPLACED_WAKEUP:
-		vw_line_put(l,
-			    "see what keeps CPU %d from reacting: deep idle states, or, where this"
-			    " host is itself a VM, its own host not running that vCPU (steal)",
-			    f->cpu);
+		vw_words_put(l,
+			     "see what keeps CPU %d from reacting: deep idle states, or, where this"
+			     " host is itself a VM, its own host not running that vCPU (steal)",
+			     f->cpu);
 		break;
 	case VW_CAUSE_SOFTIRQ:
-		vw_line_softirqs(l, f->cpu);
+		vw_words_softirqs(l, f->cpu);
 		break;
 	default:
 		break;
@@ -199,15 +201,15 @@ static void words(struct vw_episode *base, const struct vw_host *host)
 {
 	const struct wait_episode *e = (struct wait_episode *)base;
 	struct vw_finding *f = &base->finding;
-	struct vw_line message = VW_LINE(f->message);
-	struct vw_line remedy = VW_LINE(f->remedy);
+	struct vw_words message = VW_WORDS(f->message);
+	struct vw_words remedy = VW_WORDS(f->remedy);
 	char wait[VW_FORMAT_LEN];
 
 	(void)host;
-	vw_line_task(&message, &f->victims[0].task, true);
-	vw_line_put(&message, " %s %s for CPU %d", base->lasts ? "has waited" : "waited",
-		    vw_format_ns(wait, f->victims[0].wait_ns), f->cpu);
-	vw_line_more(&message, f);
+	vw_words_task(&message, &f->victims[0].task, true);
+	vw_words_put(&message, " %s %s for CPU %d", base->lasts ? "has waited" : "waited",
+		     vw_format_ns(wait, f->victims[0].wait_ns), f->cpu);
+	vw_words_more(&message, f);
 	put_what(&message, e);
 	put_remedy(&remedy, f);
 }

@@ -5,7 +5,7 @@
 
 #include "detect/words.h"
 
-void vw_line_put(struct vw_line *line, const char *fmt, ...)
+void vw_words_put(struct vw_words *line, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -35,48 +35,48 @@ static const char *noun_of(const struct vw_task *task)
 	}
 }
 
-void vw_line_task(struct vw_line *line, const struct vw_task *task, bool noun)
+void vw_words_task(struct vw_words *line, const struct vw_task *task, bool noun)
 {
 	if (noun)
-		vw_line_put(line, "%s ", noun_of(task));
-	vw_line_put(line, "%s (tid %d", task->comm[0] ? task->comm : "?", task->tid);
+		vw_words_put(line, "%s ", noun_of(task));
+	vw_words_put(line, "%s (tid %d", task->comm[0] ? task->comm : "?", task->tid);
 	if (task->vm[0])
-		vw_line_put(line, ", VM %s", task->vm);
+		vw_words_put(line, ", VM %s", task->vm);
 	if (task->device[0])
-		vw_line_put(line, ", %s", task->device);
-	vw_line_put(line, ")");
+		vw_words_put(line, ", %s", task->device);
+	vw_words_put(line, ")");
 }
 
-void vw_line_list(struct vw_line *line, const int32_t *values, unsigned int n)
+void vw_words_list(struct vw_words *line, const int32_t *values, unsigned int n)
 {
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		vw_line_put(line, "%s%d", i ? ", " : "", values[i]);
+		vw_words_put(line, "%s%d", i ? ", " : "", values[i]);
 }
 
-void vw_line_more(struct vw_line *line, const struct vw_finding *f)
+void vw_words_more(struct vw_words *line, const struct vw_finding *f)
 {
 	if (f->n_victims > 1)
-		vw_line_put(line, ", as %s %u more", f->n_victims > 2 ? "have" : "has",
-			    f->n_victims - 1);
+		vw_words_put(line, ", as %s %u more", f->n_victims > 2 ? "have" : "has",
+			     f->n_victims - 1);
 }
 
-void vw_line_softirqs(struct vw_line *line, int32_t cpu)
+void vw_words_softirqs(struct vw_words *line, int32_t cpu)
 {
-	vw_line_put(
+	vw_words_put(
 		line,
 		"move the interrupts or RPS of CPU %d elsewhere (/proc/irq/*/smp_affinity, rps_cpus)",
 		cpu);
 }
 
-void vw_line_quota(struct vw_line *line, const struct vw_task *task)
+void vw_words_quota(struct vw_words *line, const struct vw_task *task)
 {
-	vw_line_put(line, "raise cpu.max of %s%s, with room beyond its vCPUs",
-		    task->cgroup[0] ? "cgroup " : "its cgroup", task->cgroup);
+	vw_words_put(line, "raise cpu.max of %s%s, with room beyond its vCPUs",
+		     task->cgroup[0] ? "cgroup " : "its cgroup", task->cgroup);
 	if (task->backend == VW_BACKEND_VHOST_TASK)
-		vw_line_put(line, ", or run its vhost workers as kernel threads"
-				  " (fork_from_owner_default=0), which cgroup v2 keeps out of it");
+		vw_words_put(line, ", or run its vhost workers as kernel threads"
+				   " (fork_from_owner_default=0), which cgroup v2 keeps out of it");
 }
 
 const struct vw_victim *vw_words_chief(const struct vw_finding *f)
