@@ -149,6 +149,7 @@ static int show(struct analysis *a, const char *name, struct vw_sink *sink,
 	*summary = (struct vw_summary){
 		.lost_events = r->lost_events,
 		.skipped_lines = r->skipped_lines,
+		.invalid_samples = vw_detect_invalid_samples(a->detect),
 		.duration_ns = r->duration_ns,
 		.workers = r->workers,
 	};

@@ -102,6 +102,7 @@ static int run(const struct vw_options *options, struct record *record, struct v
 	/* Counts and verdict come with what is shown, merged. */
 	*ret = (struct vw_summary){
 		.lost_events = result.summary.lost_events,
+		.invalid_samples = result.summary.invalid_samples,
 		.duration_ns = result.summary.duration_ns,
 		.workers = result.summary.workers,
 	};

@@ -243,6 +243,7 @@ static int run_opened(struct run *run, struct vw_header *header,
 	r->workers = vw_live_workers_seen(run->live);
 	r->summary.workers = r->workers;
 	r->summary.lost_events = vw_live_lost(run->live);
+	r->summary.invalid_samples = vw_detect_invalid_samples(run->detect);
 	r->summary.duration_ns = end - run->start_ns;
 	if (!err)
 		TAP(run, finish, end, r->summary.lost_events, r->workers);

@@ -32,6 +32,7 @@ struct vw_summary {
 	uint64_t counts[VW_KIND_COUNT];
 	uint64_t lost_events;
 	uint64_t skipped_lines;
+	uint64_t invalid_samples; /* of counters, that no counter can have given */
 	uint64_t duration_ns;
 	uint32_t workers; /* seen at any time of the run */
 };

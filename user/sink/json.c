@@ -235,6 +235,7 @@ static void json_end(struct vw_sink *base, const struct vw_summary *summary)
 	vw_object_put_u64(&o, "skipped_lines", summary->skipped_lines);
 	vw_object_put_u64(&o, "duration_ns", summary->duration_ns);
 	vw_object_put_u64(&o, "workers", summary->workers);
+	vw_object_put_u64(&o, "invalid_samples", summary->invalid_samples);
 	emit((struct json_sink *)base, &o);
 }
 
