@@ -142,6 +142,10 @@ static void test_header_and_summary(void **state)
 	vw_sentence_summary(&(struct vw_summary){ 0 }, 200, &lines);
 	check_line(&lines, 0, "verdict ok: no finding; no worker in 0, no event lost");
 	vw_lines_done(&lines);
+	/* A log without time stamps. */
+	vw_sentence_summary(&(struct vw_summary){ .duration_ns = VW_UNKNOWN }, 200, &lines);
+	check_line(&lines, 0, "verdict ok: no finding; no worker, no event lost");
+	vw_lines_done(&lines);
 }
 
 /* The text sink as a whole: what comes when. */

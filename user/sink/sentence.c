@@ -235,7 +235,8 @@ void vw_sentence_summary(const struct vw_summary *summary, unsigned int width,
 	if (!any)
 		add(&t, " no finding");
 	add(&t, "; %s", vw_sentence_count(buf, sizeof(buf), summary->workers, "worker"));
-	add(&t, " in %s", vw_format_ns(buf, summary->duration_ns));
+	if (summary->duration_ns != VW_UNKNOWN)
+		add(&t, " in %s", vw_format_ns(buf, summary->duration_ns));
 	add(&t, ", %s lost", vw_sentence_count(buf, sizeof(buf), summary->lost_events, "event"));
 	if (summary->skipped_lines)
 		add(&t, ", %s skipped",
