@@ -119,6 +119,28 @@ static void test_newly_idle(void **state)
 	assert_int_equal(m->displaced_tid, 0);
 	assert_int_equal(m->n_idle, 1);
 	assert_int_equal(m->idle_cpus[0], 1);
+	/* The stopper leaves each time it was there; another one was to run there anyway. */
+	restart(env);
+	all_busy(env);
+	call(env, STOPPER + 1, "migration/1");
+	sw(env, 1002000000, 1, 5011, 'R', STOPPER + 1);
+	kick(env);
+	sw(env, 1002010000, 1, STOPPER + 1, 'S', X);
+	finish(env);
+	assert_int_equal(only(env, VW_OBS_MOVE)->move.n_idle, 0);
+	restart(env);
+	all_busy(env);
+	wk(env, 1002000000, 6001, 1);
+	kick(env);
+	sw(env, 1002010000, 1, 5011, 'S', X);
+	assert_int_equal(only(env, VW_OBS_MOVE)->move.n_idle, 0);
+	restart(env);
+	all_busy(env);
+	wk(env, 1002000000, 6001, 1);
+	kick(env);
+	sw(env, 1002010000, 1, 5011, 'S', 6001);
+	finish(env);
+	assert_int_equal(only(env, VW_OBS_MOVE)->move.n_idle, 0);
 	/* Who made room could have gone on. */
 	restart(env);
 	all_busy(env);

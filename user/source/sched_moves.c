@@ -16,6 +16,7 @@
 /* migrate_task_to() and migrate_swap() record the event and then wait for the stopper. */
 #define NUMA_NS (10 * VW_NS_PER_MS)
 #define BACK_NS VW_NS_PER_SEC
+#define MAX_ARRIVALS 64 /* the kernel moves 32 at a time (sched_nr_migrate) */
 
 struct vw_sched_move {
 	struct vw_obs_move obs;
@@ -254,17 +255,34 @@ void vw_sched_move_unseen(struct vw_sched *s, struct vw_sched_task *t, struct vw
 		t->cpu = to;
 }
 
+/* Of what has run or waits on @cpu since, nothing was there before @ts_ns. */
+static bool had_no_others(const struct vw_sched_cpu *cpu, const struct vw_sched_task *next,
+			  uint64_t ts_ns)
+{
+	const struct vw_sched_task *t;
+
+	if (cpu->n_waiting > MAX_ARRIVALS || (next && next->wait.joined_ns < ts_ns))
+		return false;
+	/* The longest waiters come first, but those who were moved here waited elsewhere before. */
+	DL_FOREACH(cpu->first, t)
+	if (t->wait.joined_ns < ts_ns)
+		return false;
+	return true;
+}
+
 /*
  * A CPU that is about to go idle pulls tasks before its own last one has left: then the switch
  * comes at once, and what it had was a free CPU.
  */
 static void settle(struct vw_sched *s, struct vw_sched_cpu *cpu, const struct vw_sched_task *prev,
-		   bool runnable)
+		   const struct vw_sched_task *next, bool runnable)
 {
+	bool leaves = prev && !prev->stopper && !runnable;
 	struct vw_sched_move *m;
 
 	while ((m = cpu->arriving)) {
-		if (prev && !runnable && s->now_ns - m->obs.moved_ns <= AT_ONCE_NS)
+		if (leaves && s->now_ns - m->obs.moved_ns <= AT_ONCE_NS &&
+		    had_no_others(cpu, next, m->obs.moved_ns))
 			add_idle(&m->obs, cpu->id);
 		unlink_to(m);
 	}
@@ -321,7 +339,7 @@ void vw_sched_moves_switch(struct vw_sched *s, struct vw_sched_cpu *cpu, struct 
 	struct vw_sched_move *m;
 
 	if (cpu->arriving)
-		settle(s, cpu, prev, runnable);
+		settle(s, cpu, prev, next, runnable);
 	if (!next) {
 		DL_FOREACH2(cpu->moves, m, f_next)
 		if (m->obs.old_cpu_idle_ns == VW_UNKNOWN)
