@@ -364,6 +364,24 @@ static void test_console(void **state)
 	assert_int_equal(env->last[VW_OBS_REPORT].ts_ns, 500 * SEC + 100 * MS);
 }
 
+/* Older kernels put the stamp of the log in front of the text; a new boot in it is none of ours. */
+static void test_console_stamps(void **state)
+{
+	static const char text[] =
+		"      vhost-8100-8123  [002] d.h1.  500.100000: console: [    7.000000] rcu: INFO: "
+		"rcu_sched self-detected stall on CPU\n"
+		"      vhost-8100-8123  [002] d.h1.  500.101000: console: [    7.001000] rcu: "
+		"\t2-....: (20990 ticks this GP) idle=3f2/1/0x4 softirq=900/900 fqs=10300\n"
+		"      vhost-8100-8123  [002] d.h1.  500.102000: console: -- Boot 1 --\n"
+		"      vhost-8100-8123  [002] d.h1.  500.103000: console: [    1.000000] hello\n";
+	struct env *env = *state;
+
+	assert_int_equal(read_text(env, text), 0);
+	assert_int_equal(env->n[VW_OBS_REPORT], 1);
+	assert_int_equal(env->n[VW_OBS_LOSS], 0);
+	assert_int_equal(env->last[VW_OBS_REPORT].ts_ns, 500 * SEC + 100 * MS);
+}
+
 static void test_failures(void **state)
 {
 	struct env *env = *state;
@@ -396,6 +414,7 @@ int main(void)
 		TEST(test_damaged_gzip),
 		TEST(test_hog),
 		TEST(test_console),
+		TEST(test_console_stamps),
 		TEST(test_failures),
 	};
 

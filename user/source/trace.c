@@ -6,6 +6,7 @@
 
 #include "source/klog.h"
 #include "source/roots.h"
+#include "source/scan.h"
 #include "source/sched.h"
 #include "source/trace.h"
 #include "util/parse.h"
@@ -24,6 +25,8 @@ struct reader {
 	struct vw_sched *sched;
 	struct vw_klog *klog;
 	struct vw_roots roots;
+	const struct vw_replay *out;
+	struct vw_replay log_out; /* for the log, which has a life of its own in its own clock */
 	uint64_t events, start_ns, now_ns;
 	struct vw_replay_result result;
 };
@@ -106,6 +109,32 @@ static bool take_time(struct reader *r, struct vw_event *event)
 	return true;
 }
 
+/* Of a log only its reports: gaps and time are what the trace says. */
+static int on_log_obs(void *ctx, const struct vw_obs *obs)
+{
+	const struct reader *r = ctx;
+
+	return obs->kind == VW_OBS_REPORT ? r->out->obs(r->out->ctx, obs) : 0;
+}
+
+/* Before 5.10 the text has a stamp of its own: of another clock, the trace's counts. */
+static int read_console(struct reader *r, const struct vw_event *event)
+{
+	struct vw_scan text = { event->console.text, event->console.text + event->console.len };
+	struct vw_scan s = text;
+	uint64_t n;
+	int err;
+
+	if (vw_scan_char(&s, '[')) {
+		vw_scan_blanks(&s);
+		if (vw_scan_u64(&s, &n) && vw_scan_char(&s, '.') && vw_scan_u64(&s, &n) &&
+		    vw_scan_word(&s, "] "))
+			text = s;
+	}
+	err = vw_klog_line(r->klog, text.p, vw_scan_left(&text), event->ts_ns);
+	return err < 0 ? err : 0;
+}
+
 static int read_event(struct reader *r, struct vw_event *event)
 {
 	int err = 0;
@@ -118,8 +147,8 @@ static int read_event(struct reader *r, struct vw_event *event)
 		return 0;
 	r->events++;
 	if (event->kind == VW_EVENT_CONSOLE || event->kind == VW_EVENT_RCU_STALL)
-		err = vw_klog_line(r->klog, event->console.text, event->console.len, event->ts_ns);
-	return err < 0 ? err : vw_sched_event(r->sched, event);
+		err = read_console(r, event);
+	return err ?: vw_sched_event(r->sched, event);
 }
 
 /* What came before the end that should not have been one counts. */
@@ -188,7 +217,9 @@ static int begin(struct reader *r, const struct vw_replay_config *config,
 		return err;
 	sched.attr = r->roots.attr;
 	r->sched = vw_sched_new(&sched, out);
-	r->klog = vw_klog_new(out);
+	r->out = out;
+	r->log_out = (struct vw_replay){ .obs = on_log_obs, .ctx = r };
+	r->klog = vw_klog_new(&r->log_out);
 	if (!r->sched || !r->klog)
 		return vw_error_set(e, -ENOMEM, "memory", "out of memory");
 	return 0;
