@@ -92,6 +92,35 @@ static void test_odd_names(void **state)
 	check_head(&e, "<idle>", 0, 2, UINT64_C(500123456000));
 }
 
+/* Heads of the common shape are read by a way of their own: it must not be another reading. */
+static void test_both_ways(void **state)
+{
+	static const char *const lines[] = {
+		"      vhost-3077-20669   [001] dNh2. 22097.709710: " EXIT,
+		"          <idle>-0       [000] ..s1.     0.000001: " EXIT,
+		"           <...>-4194304 [999] d..3   217.975284: " EXIT,
+		"            bash-21596 [100] 9999999.999999: " EXIT,
+		"      -1 [2] 3.4-7       [123] dL.2..  1.000000: " EXIT,
+		" fifteen-bytes-1-12      [012] .....     1.000000: " EXIT,
+	};
+	struct vw_event quick, other;
+	char line[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		quick = ftrace(lines[i]);
+		/* Not in its columns any more. */
+		snprintf(line, sizeof(line), "vw:  %s", lines[i]);
+		other = ftrace(line);
+		assert_int_equal(quick.kind, VW_EVENT_EXIT);
+		assert_memory_equal(&quick, &other, sizeof(quick));
+	}
+	quick = perf("            perf 20788/20790   [000] 22101.407322: sched:" EXIT);
+	other = perf("perf 20788/20790   [000] 22101.407322: sched:" EXIT);
+	assert_memory_equal(&quick, &other, sizeof(quick));
+	assert_int_equal(quick.tgid, 20788);
+}
+
 static void test_flags(void **state)
 {
 	static const struct {
