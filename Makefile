@@ -202,6 +202,9 @@ fuzz-replay: $(FUZZ_NAMES:%=$(O)/fuzz/replay_%)
 fuzz: fuzz-targets ## the parsers against damaged input, FUZZ_SECONDS (60) each
 	$(Q)$(PYTHON) tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 
+bench: all ## instructions a line and memory of analyze on a trace of 5 million lines
+	$(Q)$(PYTHON) tests/bench/bench.py
+
 # --- and the rest ----------------------------------------------------------------------------------
 
 install: all man ## program and man page to DESTDIR/PREFIX
@@ -218,4 +221,4 @@ help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	@echo '  V=1 shows the commands, STATIC=1 adds build/vhostwatch-static, O=DIR builds elsewhere'
 
-.PHONY: all unit fuzz-targets fuzz-replay fuzz live-hog setup check check-rootless check-long demo man install format clean help
+.PHONY: all unit fuzz-targets fuzz-replay fuzz bench live-hog setup check check-rootless check-long demo man install format clean help

@@ -92,6 +92,14 @@ def fuzz_long(tally):
     tally.add(*run([PYTHON, "tests/fuzz/run.py", "--seconds", "600"]))
 
 
+def bench(tally):
+    tally.add(*run([PYTHON, "tests/bench/bench.py", "--quick"]))
+
+
+def bench_long(tally):
+    tally.add(*run([PYTHON, "tests/bench/bench.py"]))
+
+
 def cli(tally):
     tally.add(*run([PYTHON, "tests/cli/test_cli.py"]))
 
@@ -133,8 +141,8 @@ def lab_long(tally):
 ROOTLESS = {"lint": lint, "unit": unit, "corpus": corpus, "cli": cli, "replay": replay,
             "lab-offline": lab_offline}
 # These need no root, but minutes.
-SLOW = {"fuzz": fuzz}
-SLOW_LONG = {"fuzz": fuzz_long}
+SLOW = {"fuzz": fuzz, "bench": bench}
+SLOW_LONG = {"fuzz": fuzz_long, "bench": bench_long}
 ROOTED = {"btf": btf, "live": live, "lab": lab}
 LONG = {"btf": btf, "live": live, "lab": lab_long}
 
