@@ -392,13 +392,13 @@ static void test_other_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tracefs),	       cmocka_unit_test(test_tgid),
-		cmocka_unit_test(test_odd_names),      cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_latency_format), cmocka_unit_test(test_trace_cmd),
-		cmocka_unit_test(test_perf),	       cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_no_event),       cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_other_clocks),   cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_other_events),
+		cmocka_unit_test(test_tracefs),	  cmocka_unit_test(test_tgid),
+		cmocka_unit_test(test_odd_names), cmocka_unit_test(test_both_ways),
+		cmocka_unit_test(test_flags),	  cmocka_unit_test(test_latency_format),
+		cmocka_unit_test(test_trace_cmd), cmocka_unit_test(test_perf),
+		cmocka_unit_test(test_lost),	  cmocka_unit_test(test_no_event),
+		cmocka_unit_test(test_limits),	  cmocka_unit_test(test_other_clocks),
+		cmocka_unit_test(test_garbage),	  cmocka_unit_test(test_other_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
