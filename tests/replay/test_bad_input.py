@@ -48,6 +48,14 @@ def empty():
     """an empty file, and one that is empty once it is unpacked"""
     refused(Run(b""), "standard input", "empty")
     refused(Run(gzip.compress(b"")), "empty")
+    refused(Run(gzip.compress(b"x" * 1000)[:8]), "gzip", "damaged")
+
+
+@test
+def binary_traces():
+    """what perf and trace-cmd record: the message says how to make text of it"""
+    refused(Run(b"PERFILE2" + bytes(range(256)) * 8), "perf script")
+    refused(Run(b"\x17\x08\x44tracing6\0" + bytes(range(256)) * 8), "trace-cmd report")
 
 
 @test

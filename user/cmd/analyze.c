@@ -96,6 +96,30 @@ static int read_recording(struct analysis *a, struct vw_input *in, struct vw_err
 		       vw_recording_replay(a->recording, replay_to(a, &out), &a->result, e);
 }
 
+static bool begins_with(const char *head, size_t len, const char *magic, size_t magic_len)
+{
+	return len >= magic_len && !memcmp(head, magic, magic_len);
+}
+
+/* Nothing that can be read: what it is, if that is known, and what to do then. */
+static int refuse(struct vw_input *in, struct vw_error *e)
+{
+	const char *text = "%s is neither a recording nor a trace as text nor a kernel log";
+	size_t len;
+	const char *head = vw_input_head(in, &len);
+
+	if (!len)
+		text = vw_input_truncated(in) ?
+			       "%s: the gzip data is damaged or ends before anything could be read" :
+			       "%s is empty";
+	else if (begins_with(head, len, "PERFILE2", 8))
+		text = "%s is a recording of perf; perf script makes the text that can be read";
+	else if (begins_with(head, len, "\x17\x08\x44tracing", 10))
+		text = "%s is a recording of trace-cmd; trace-cmd report makes the text that can "
+		       "be read";
+	return vw_error_set(e, -ENODATA, "no_input", text, vw_input_name(in));
+}
+
 static int read_text(struct analysis *a, struct vw_input *in, struct vw_error *e)
 {
 	const struct vw_options *o = a->options;
@@ -120,10 +144,7 @@ static int read_text(struct analysis *a, struct vw_input *in, struct vw_error *e
 		return vw_trace_read(in, form, &config, replay_to(a, &out), &a->result, e);
 	if (vw_klog_looks_like(head, len))
 		return vw_klog_read(in, &config, replay_to(a, &out), &a->result, e);
-	return vw_error_set(e, -ENODATA, "no_input",
-			    len ? "%s is neither a recording nor a trace as text nor a kernel log" :
-				  "%s is empty",
-			    vw_input_name(in));
+	return refuse(in, e);
 }
 
 static int read_any(struct analysis *a, struct vw_input *in, struct vw_error *e)
