@@ -305,7 +305,7 @@ static void test_complete(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 8; seed++)
+	for (seed = 1; seed <= 16; seed++)
 		run(*state, seed, false);
 }
 
@@ -313,7 +313,7 @@ static void test_lossy(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 8; seed++)
+	for (seed = 1; seed <= 16; seed++)
 		run(*state, seed, true);
 }
 

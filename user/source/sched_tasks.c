@@ -158,15 +158,26 @@ static uint64_t if_seen(uint64_t events, uint64_t value)
 	return events ? value : VW_UNKNOWN;
 }
 
+/* Where events are missing, what is open counts up to when its CPU was last heard of. */
+static uint64_t open_until(const struct vw_sched *s, const struct vw_sched_task *t)
+{
+	if ((!s->lost && !s->breaks) || !t->cpu)
+		return s->now_ns;
+	if (t->state == VW_SCHED_WAITS)
+		return vw_sched_max(t->cpu->heard_ns, t->wait.start_ns);
+	return t->cpu->heard_ns;
+}
+
 void vw_sched_row(struct vw_sched *s, const struct vw_sched_task *t)
 {
 	const struct vw_sched_seen *seen = &s->seen;
+	uint64_t until_ns = open_until(s, t);
 	struct vw_worker_row row = { .ts_ns = s->now_ns, .cpu = t->cpu ? t->cpu->id : -1 };
 
 	vw_sched_fill_task(t, &row.task);
-	row.oncpu_ns = if_seen(seen->switches, vw_sched_oncpu(t, s->now_ns));
+	row.oncpu_ns = if_seen(seen->switches, vw_sched_oncpu(t, until_ns));
 	row.charged_ns = if_seen(seen->charges, t->charged_ns);
-	row.wait_ns = if_seen(seen->switches, vw_sched_waited(t, s->now_ns));
+	row.wait_ns = if_seen(seen->switches, vw_sched_waited(t, until_ns));
 	row.longest_pending_ns = if_seen(seen->flags, t->longest_pending_ns);
 	row.voluntary = if_seen(seen->switches, t->voluntary);
 	row.involuntary = if_seen(seen->switches, t->involuntary);
