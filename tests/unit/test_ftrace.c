@@ -158,9 +158,9 @@ static void test_flags(void **state)
 		assert_int_equal(e.resched, cases[i].resched);
 		assert_int_equal(e.in_interrupt, cases[i].in_interrupt);
 	}
-	why_bad("            bash-12    [001] d.?2. 5.000001: " EXIT, VW_TRACE_FTRACE, -EBADMSG);
-	why_bad("            bash-12    [001] dQ.2. 5.000001: " EXIT, VW_TRACE_FTRACE, -EBADMSG);
-	why_bad("            bash-12    [001] d.. 5.000001: " EXIT, VW_TRACE_FTRACE, -EBADMSG);
+	why_bad("            bash-12    [001] d.?2. 5.000001: " EXIT, VW_TRACE_FTRACE, -EINVAL);
+	why_bad("            bash-12    [001] dQ.2. 5.000001: " EXIT, VW_TRACE_FTRACE, -EINVAL);
+	why_bad("            bash-12    [001] d.. 5.000001: " EXIT, VW_TRACE_FTRACE, -EINVAL);
 }
 
 static void test_latency_format(void **state)

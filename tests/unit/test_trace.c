@@ -150,6 +150,11 @@ static void test_looks_like_others(void **state)
 	assert_int_equal(form_of("# a comment\n"), VW_TRACE_NONE);
 	assert_int_equal(form_of("hello\nworld\n"), VW_TRACE_NONE);
 	assert_int_equal(form_of(log), VW_TRACE_NONE);
+	/* Much of a head, but no time behind it. */
+	assert_int_equal(form_of("[    1.234567] nvme0-1 [3] hello\n"
+				 "[    1.234568] pci 00-2 [80860] 5 x\n"
+				 "[    1.234569] a 12 [80860] 5.1 x\n"),
+			 VW_TRACE_NONE);
 	assert_int_equal(vw_trace_looks_like(binary, sizeof(binary)), VW_TRACE_NONE);
 	assert_int_equal(vw_trace_looks_like((const char *)xen, sizeof(xen)), VW_TRACE_NONE);
 }
@@ -382,6 +387,32 @@ static void test_console_stamps(void **state)
 	assert_int_equal(env->last[VW_OBS_REPORT].ts_ns, 500 * SEC + 100 * MS);
 }
 
+/* A log into which the dying kernel wrote its trace: both count. */
+static void test_dumped_trace(void **state)
+{
+	static const char text[] =
+		"[  500.100000] rcu: INFO: rcu_sched self-detected stall on CPU\n"
+		"[  500.100900] rcu: \t2-....: (20990 ticks this GP) idle=3f2/1/0x4 softirq=9/9 fqs=1\n"
+		"[  500.102000] \t(t=21004 jiffies g=7001 q=55)\n"
+		"[  500.103000] CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1\n"
+		"[  500.200000] Dumping ftrace buffer:\n"
+		"[  500.200001] ---------------------------------\n"
+		"[  500.200002]   <idle>-0       2d.h1 499000000us : sched_switch: prev_comm=swapper/2 "
+		"prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=vhost-8100 next_pid=8123 "
+		"next_prio=120\n"
+		"[  500.200003]     bash-21      1d.h1 499100000us : sched_wakeup: comm=x pid=12 prio=120 "
+		"target_cpu=002\n"
+		"[  500.200004] ---------------------------------\n";
+	struct env *env = *state;
+
+	assert_int_equal(read_text(env, text), 0);
+	assert_int_equal(env->n[VW_OBS_REPORT], 1);
+	assert_int_equal(env->last[VW_OBS_REPORT].ts_ns, 500 * SEC + 100 * MS);
+	assert_int_equal(env->result.skipped_lines, 0);
+	assert_int_equal(env->result.workers, 1);
+	assert_int_equal(env->result.end_ns, 499 * SEC + 100 * MS);
+}
+
 static void test_failures(void **state)
 {
 	struct env *env = *state;
@@ -415,6 +446,7 @@ int main(void)
 		TEST(test_hog),
 		TEST(test_console),
 		TEST(test_console_stamps),
+		TEST(test_dumped_trace),
 		TEST(test_failures),
 	};
 

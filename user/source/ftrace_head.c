@@ -125,21 +125,28 @@ static bool take_flags(struct vw_scan *s, struct vw_event *event)
 	return event->in_interrupt || p[2] == '.';
 }
 
-/* "seconds.fraction:" with up to nine digits behind the dot; a number without one is no time. */
-static bool take_time(struct vw_scan *s, uint64_t *ret_ns)
+/*
+ * "seconds.fraction:" with three to nine digits behind the dot.  NULL or what is wrong; a number
+ * alone is the time of a clock that counts.
+ */
+static const char *take_time(struct vw_scan *s, uint64_t *ret_ns)
 {
 	static const uint32_t scale[10] = { 0,	   100000000, 10000000, 1000000, 100000,
 					    10000, 1000,      100,	10,	 1 };
 	uint64_t sec, fraction;
 	const char *dot;
 
-	if (!vw_scan_u64(s, &sec) || sec > MAX_SEC || !vw_scan_char(s, '.'))
-		return false;
-	dot = s->p;
-	if (!vw_scan_u64(s, &fraction) || s->p - dot < 3 || s->p - dot > 9)
-		return false;
-	*ret_ns = sec * UINT64_C(1000000000) + fraction * scale[s->p - dot];
-	return vw_scan_char(s, ':');
+	if (!vw_scan_u64(s, &sec))
+		return why_shape;
+	if (vw_scan_char(s, ':'))
+		return why_time;
+	dot = s->p + 1;
+	if (!vw_scan_char(s, '.') || !vw_scan_u64(s, &fraction) || !vw_scan_char(s, ':'))
+		return why_shape;
+	if (s->p - 1 - dot < 3 || s->p - 1 - dot > 9 || sec > MAX_SEC)
+		return why_time;
+	*ret_ns = sec * UINT64_C(1000000000) + fraction * scale[s->p - 1 - dot];
+	return NULL;
 }
 
 /* "44244us!:": what the latency format has for a time, from the beginning of its buffer. */
@@ -162,6 +169,7 @@ static const char *take_cpu_and_time(struct vw_scan *s, enum vw_trace_form form,
 {
 	bool bracket = vw_scan_char(s, '[');
 	struct vw_scan latency;
+	const char *why;
 	uint64_t cpu;
 
 	if (!vw_scan_u64(s, &cpu) || bracket != vw_scan_char(s, ']'))
@@ -177,15 +185,15 @@ static const char *take_cpu_and_time(struct vw_scan *s, enum vw_trace_form form,
 	} else if (!bracket) {
 		return why_shape;
 	}
-	if (cpu > VW_TRACE_MAX_CPU)
-		return why_cpu;
-	event->cpu = (int32_t)cpu;
 	latency = *s;
 	if (!bracket && take_latency_time(&latency, &event->ts_ns)) {
 		*s = latency;
-		return NULL;
+		why = NULL;
+	} else {
+		why = take_time(s, &event->ts_ns);
 	}
-	return take_time(s, &event->ts_ns) ? NULL : why_time;
+	event->cpu = (int32_t)cpu;
+	return !why && cpu > VW_TRACE_MAX_CPU ? why_cpu : why;
 }
 
 /* "(  1234)" or "(-----)", if it is there. */
@@ -425,5 +433,5 @@ int vw_ftrace_head(struct vw_scan *s, enum vw_trace_form form, struct vw_event *
 	if (!why)
 		return 0;
 	*ret_why = why;
-	return why == why_shape ? -EINVAL : -EBADMSG;
+	return why == why_shape || why == why_flags ? -EINVAL : -EBADMSG;
 }

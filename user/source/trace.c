@@ -6,7 +6,6 @@
 
 #include "source/klog.h"
 #include "source/roots.h"
-#include "source/scan.h"
 #include "source/sched.h"
 #include "source/trace.h"
 #include "util/parse.h"
@@ -117,24 +116,6 @@ static int on_log_obs(void *ctx, const struct vw_obs *obs)
 	return obs->kind == VW_OBS_REPORT ? r->out->obs(r->out->ctx, obs) : 0;
 }
 
-/* Before 5.10 the text has a stamp of its own: of another clock, the trace's counts. */
-static int read_console(struct reader *r, const struct vw_event *event)
-{
-	struct vw_scan text = { event->console.text, event->console.text + event->console.len };
-	struct vw_scan s = text;
-	uint64_t n;
-	int err;
-
-	if (vw_scan_char(&s, '[')) {
-		vw_scan_blanks(&s);
-		if (vw_scan_u64(&s, &n) && vw_scan_char(&s, '.') && vw_scan_u64(&s, &n) &&
-		    vw_scan_word(&s, "] "))
-			text = s;
-	}
-	err = vw_klog_line(r->klog, text.p, vw_scan_left(&text), event->ts_ns);
-	return err < 0 ? err : 0;
-}
-
 static int read_event(struct reader *r, struct vw_event *event)
 {
 	int err = 0;
@@ -147,8 +128,8 @@ static int read_event(struct reader *r, struct vw_event *event)
 		return 0;
 	r->events++;
 	if (event->kind == VW_EVENT_CONSOLE || event->kind == VW_EVENT_RCU_STALL)
-		err = read_console(r, event);
-	return err ?: vw_sched_event(r->sched, event);
+		err = vw_klog_line(r->klog, event->console.text, event->console.len, event->ts_ns);
+	return err < 0 ? err : vw_sched_event(r->sched, event);
 }
 
 /* What came before the end that should not have been one counts. */
@@ -158,6 +139,16 @@ static int stopped(struct reader *r, int err)
 		 "%.120s: reading ended early: %s", vw_input_name(r->in),
 		 err == -EINTR ? "interrupted" : strerror(-err));
 	return 0;
+}
+
+/* The kernel dumps its trace into its log when it dies: what is no event may tell of a stall. */
+static int read_other(struct reader *r, const char *line, size_t len, const char *why)
+{
+	int err = vw_klog_line(r->klog, line, len, VW_UNKNOWN);
+
+	if (!err)
+		skip(r, why);
+	return err < 0 ? err : 0;
 }
 
 static int read_lines(struct reader *r)
@@ -180,6 +171,8 @@ static int read_lines(struct reader *r)
 		err = vw_ftrace_parse(line, len, r->form, &event, &why);
 		if (err == 1)
 			err = read_event(r, &event);
+		else if (err == -EINVAL)
+			err = read_other(r, line, len, why);
 		else if (err < 0)
 			skip(r, why), err = 0;
 		if (err)
