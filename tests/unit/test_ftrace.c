@@ -80,6 +80,13 @@ static void test_odd_names(void **state)
 		e = perf(line);
 		check_head(&e, names[i], 123, 2, UINT64_C(5000001000));
 	}
+	/* Wider than a name can be; and where a place that looks like a head is none. */
+	e = ftrace("sixteen-bytes-16-123     [002] d..2.     5.000001: " EXIT);
+	check_head(&e, "sixteen-bytes-1", 123, 2, UINT64_C(5000001000));
+	e = ftrace("a-1   (    9) [0] dN.2. no b-12 [002] 5.000001: " EXIT);
+	assert_int_equal(e.tid, 12);
+	assert_int_equal(e.tgid, 0);
+	assert_int_equal(e.resched, VW_RESCHED_UNKNOWN);
 	/* Blanks in front of the name were cut off, or an instance's name was put there. */
 	e = ftrace("a b-c-123 [002] d..2. 5.000001: " EXIT);
 	check_head(&e, "a b-c", 123, 2, UINT64_C(5000001000));
@@ -161,6 +168,8 @@ static void test_flags(void **state)
 	why_bad("            bash-12    [001] d.?2. 5.000001: " EXIT, VW_TRACE_FTRACE, -EINVAL);
 	why_bad("            bash-12    [001] dQ.2. 5.000001: " EXIT, VW_TRACE_FTRACE, -EINVAL);
 	why_bad("            bash-12    [001] d.. 5.000001: " EXIT, VW_TRACE_FTRACE, -EINVAL);
+	/* A lazy request has no column of its own in five. */
+	why_bad("            bash-12    [001] d.L.. 5.000001: " EXIT, VW_TRACE_FTRACE, -EINVAL);
 }
 
 static void test_latency_format(void **state)
@@ -176,6 +185,7 @@ static void test_latency_format(void **state)
 	/* It cuts names to eight bytes: this may be another's. */
 	e = ftrace("vhost-30-3101    1d..2.  100us!: " EXIT);
 	check_head(&e, "", 3101, 1, UINT64_C(100000));
+	why_bad("    bash-12       1d..2. 99999999999999999us!: " EXIT, VW_TRACE_FTRACE, -EINVAL);
 	/* trace-cmd report -l has the common time. */
 	e = ftrace("  <idle>-0       1dNs5. 22128.736921: " EXIT);
 	check_head(&e, "<idle>", 0, 1, UINT64_C(22128736921000));
@@ -247,11 +257,15 @@ static void test_lost(void **state)
 	assert_int_equal(ftrace("CPU:7 [204600 EVENTS DROPPED]").lost, 204600);
 	assert_int_equal(ftrace("CPU:7 [EVENTS DROPPED]").lost, 1);
 	assert_int_equal(ftrace("vw: CPU:2 [LOST 9 EVENTS]").cpu, 2);
+	assert_int_equal(ftrace("CPU:2 [LOST 0 EVENTS]").lost, 1);
 	e = perf("            perf 20788 [003] 22101.407322: PERF_RECORD_LOST lost 12");
 	assert_int_equal(e.kind, VW_EVENT_LOST);
 	assert_int_equal(e.cpu, 3);
 	assert_int_equal(e.lost, 12);
 	assert_true(e.ts_ns == UINT64_C(22101407322000));
+	e = perf("            perf 20788 [003] 22101.407322: unknown: PERF_RECORD_LOST lost 0");
+	assert_int_equal(e.kind, VW_EVENT_LOST);
+	assert_int_equal(e.lost, 1);
 	e = perf("PERF_RECORD_LOST lost 12");
 	assert_int_equal(e.kind, VW_EVENT_LOST);
 	assert_int_equal(e.cpu, -1);
@@ -306,6 +320,9 @@ static void test_limits(void **state)
 	/* 10^10 s fit into 64 bits of nanoseconds, ten times as many do not. */
 	e = ftrace("            bash-12    [001] ..... 10000000000.000001: " EXIT);
 	assert_true(e.ts_ns == UINT64_C(10000000000000001000));
+	e = ftrace("            bash-12    [001] ..... 5.123: " EXIT);
+	assert_true(e.ts_ns == UINT64_C(5123000000));
+	why_bad("            bash-12    [001] ..... 5.12: " EXIT, VW_TRACE_FTRACE, -EBADMSG);
 	why_bad("            bash-12    [001] ..... 10000000001.000001: " EXIT, VW_TRACE_FTRACE,
 		-EBADMSG);
 }
@@ -334,6 +351,10 @@ static void test_garbage(void **state)
 {
 	static const char *const lines[] = {
 		"hello",
+		"  ab text",
+		"            bash-12    [001} d..2. 5.000001: " EXIT,
+		"            bash-12    [001] d..2. 5.000001; " EXIT,
+		"            bash-12    [001] d..2. 5.000001 " EXIT,
 		"[  500.103000] CPU: 2 PID: 8123 Comm: vhost-8100 Not tainted 5.7.0 #1",
 		"[  500.100000] rcu: INFO: rcu_sched self-detected stall on CPU",
 		"-1 [",

@@ -133,6 +133,8 @@ static void test_wakeups(void **state)
 	check_wake(&e, VW_EVENT_WAKEUP, 6);
 	e = fields("sched_wakeup: comm=a b=c pid=812 prio=120");
 	check_wake(&e, VW_EVENT_WAKEUP, -1);
+	e = fields("sched_wakeup: comm=a pid=x pid=812 prio=120 target_cpu=006");
+	check_task(&e.wake.task, "a pid=x", 812, 120);
 	/* It was awake: nothing changed. */
 	e = fields("sched_wakeup: comm=a b=c pid=812 prio=120 success=0 target_cpu=006");
 	assert_int_equal(e.kind, VW_EVENT_OTHER);
@@ -252,6 +254,9 @@ static void test_work(void **state)
 		   VW_EVENT_WORK_END, 0xa1, true, "vhost_work_fn", 0);
 	check_work("workqueue_execute_end: work struct 00000000a1", VW_EVENT_WORK_END, 0xa1, true,
 		   "", 0);
+	/* Who executes it is whose line it is. */
+	check_work("vhost_work_execute_start: work=1 function=f worker=9", VW_EVENT_WORK_START, 1,
+		   false, "f", 0);
 	/* Early at boot the kernel cannot hide addresses yet. */
 	check_work("vhost_work_queue: work=(____ptrval____) function=f worker=9",
 		   VW_EVENT_WORK_QUEUE, 0, false, "f", 9);
@@ -289,6 +294,7 @@ static void test_broken(void **state)
 		"next_comm=b next_pid=2",
 		"sched_switch: a:1 [120] S ==> ",
 		"sched_switch: a:1 [120] S",
+		"sched_switch: a:1 [120] S x ==> b:2 [120]",
 		"sched_wakeup: comm=a pid=1 prio=120 target_cpu=8192",
 		"sched_wakeup: comm=a pid=x prio=120 target_cpu=1",
 		"sched_wakeup: a:1 [120]",

@@ -39,6 +39,7 @@ struct env {
 	struct vw_error e;
 	unsigned int n[VW_OBS_REPORT + 1], ticks, rows;
 	struct vw_obs last[VW_OBS_REPORT + 1];
+	uint64_t last_ns; /* of the last observation */
 	int err; /* what the callbacks return */
 };
 
@@ -46,6 +47,10 @@ static int keep_obs(void *ctx, const struct vw_obs *obs)
 {
 	struct env *env = ctx;
 
+	if (obs->kind != VW_OBS_REPORT) {
+		assert_true(obs->ts_ns >= env->last_ns);
+		env->last_ns = obs->ts_ns;
+	}
 	env->n[obs->kind]++;
 	env->last[obs->kind] = *obs;
 	return env->err;
@@ -106,6 +111,7 @@ static int read_bytes(struct env *env, const void *data, size_t len)
 	env->in = NULL;
 	memset(env->n, 0, sizeof(env->n));
 	env->ticks = env->rows = 0;
+	env->last_ns = 0;
 	assert_int_equal(vw_input_open(env->path, &env->in, &env->e), 0);
 	head = vw_input_head(env->in, &len);
 	form = vw_trace_looks_like(head, len);
@@ -254,6 +260,12 @@ static void test_backwards(void **state)
 	assert_int_equal(env->result.skipped_lines, 0);
 	assert_int_equal(env->result.duration_ns, 0);
 	assert_int_equal(env->result.end_ns, 100 * SEC + MS + 1000);
+	/* What is told has no time of the past either: here of a task that the CPU cannot run. */
+	assert_int_equal(read_text(env, SWITCH("  100.001000") SWITCH("  100.001001")
+						SWITCH("  100.000001")),
+			 0);
+	assert_int_equal(env->result.skipped_lines, 0);
+	assert_int_equal(env->n[VW_OBS_LOSS], 2);
 	assert_int_equal(read_text(env, SWITCH("  100.001002") SWITCH("  100.000001")
 						SWITCH("  100.002002")),
 			 0);
