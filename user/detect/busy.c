@@ -68,9 +68,7 @@ static void *create(struct vw_detect_env *env)
 	if (!d)
 		return NULL;
 	d->env = env;
-	d->episodes.env = env;
-	d->episodes.size = sizeof(struct busy_episode);
-	d->episodes.words = words;
+	vw_episodes_init(&d->episodes, env, sizeof(struct busy_episode), words);
 	return d;
 }
 

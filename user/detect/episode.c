@@ -196,16 +196,21 @@ void vw_episodes_free(struct vw_episodes *set)
 	}
 }
 
+void vw_episodes_init(struct vw_episodes *set, struct vw_detect_env *env, size_t size,
+		      void (*words)(struct vw_episode *episode, const struct vw_host *host))
+{
+	set->env = env;
+	set->size = size;
+	set->words = words;
+}
+
 void *vw_episodes_new(struct vw_detect_env *env, size_t size,
 		      void (*words)(struct vw_episode *episode, const struct vw_host *host))
 {
 	struct vw_episodes *set = calloc(1, sizeof(*set));
 
-	if (!set)
-		return NULL;
-	set->env = env;
-	set->size = size;
-	set->words = words;
+	if (set)
+		vw_episodes_init(set, env, size, words);
 	return set;
 }
 

@@ -76,6 +76,9 @@ void vw_episodes_feed(struct vw_episodes *set, const struct vw_obs *obs);
 /* As those of struct vw_detector_ops; @episodes is a struct vw_episodes. */
 void vw_episodes_tick(void *episodes, uint64_t ts_ns);
 void vw_episodes_finish(void *episodes, uint64_t ts_ns);
+/* Makes an empty set of one that is all zeros; @size is that of the detector's own struct. */
+void vw_episodes_init(struct vw_episodes *set, struct vw_detect_env *env, size_t size,
+		      void (*words)(struct vw_episode *episode, const struct vw_host *host));
 /* Forgets all without a word. */
 void vw_episodes_free(struct vw_episodes *set);
 

@@ -221,9 +221,7 @@ static void *create(struct vw_detect_env *env)
 	if (!d)
 		return NULL;
 	d->env = env;
-	d->episodes.env = env;
-	d->episodes.size = sizeof(struct wait_episode);
-	d->episodes.words = words;
+	vw_episodes_init(&d->episodes, env, sizeof(struct wait_episode), words);
 	return d;
 }
 

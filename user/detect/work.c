@@ -56,9 +56,7 @@ static void *create(struct vw_detect_env *env)
 	if (!d)
 		return NULL;
 	d->env = env;
-	d->episodes.env = env;
-	d->episodes.size = sizeof(struct vw_work_episode);
-	d->episodes.words = vw_work_words;
+	vw_episodes_init(&d->episodes, env, sizeof(struct vw_work_episode), vw_work_words);
 	return d;
 }
 
