@@ -37,7 +37,7 @@ SRCS := $(filter-out user/main.c,$(wildcard user/*/*.c))
 OBJS := $(SRCS:user/%.c=$(O)/user/%.o)
 # What needs no libbpf and no skeleton; the pure part that unit tests link.
 CORE_SRCS := $(wildcard user/util/*.c user/model/*.c user/detect/*.c user/attr/*.c user/sink/*.c \
-	user/record/*.c user/cli/*.c) $(filter-out user/source/live.c,$(wildcard user/source/*.c)) \
+	user/record/*.c user/cli/*.c) $(filter-out user/source/live.c user/source/live_open.c,$(wildcard user/source/*.c)) \
 	user/load/plan.c user/load/tif.c
 CORE_OBJS := $(patsubst user/%.c,$(O)/user/%.o,$(wildcard $(CORE_SRCS)))
 BPF_SRCS := $(wildcard bpf/*.bpf.c)

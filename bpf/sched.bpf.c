@@ -8,7 +8,30 @@
 #include <bpf/bpf_tracing.h>
 #include "vw_report.bpf.h"
 
-static __noinline int watched_switch(struct task_struct *prev, struct task_struct *next)
+static __always_inline void leave(struct vw_abi_totals *t, u64 now, bool runnable)
+{
+	if (!t->in_ts_ns)
+		return;
+	t->oncpu_ns += now - t->in_ts_ns;
+	t->in_ts_ns = 0;
+	t->out_ts_ns = now;
+	t->flags = runnable ? t->flags | VW_TOTALS_RUNNABLE : t->flags & ~VW_TOTALS_RUNNABLE;
+}
+
+static __always_inline void enter(struct vw_abi_totals *t, struct task_struct *task, u64 now)
+{
+	u64 wait = vw_task_wait(task, BPF_CORE_READ(vw_task_rq(task), clock));
+
+	/* What it had waited before it came to be watched does not count. */
+	if (wait > now - t->since_ns)
+		wait = now - t->since_ns;
+	t->wait_ns += wait;
+	t->in_ts_ns = now;
+	t->cpu = bpf_get_smp_processor_id();
+}
+
+static __noinline int watched_switch(struct task_struct *prev, struct task_struct *next,
+				     bool runnable)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct vw_abi_totals *t;
@@ -16,17 +39,27 @@ static __noinline int watched_switch(struct task_struct *prev, struct task_struc
 	u32 zero = 0;
 
 	t = vw_totals_get(prev->pid, prev->start_boottime);
-	if (t && t->in_ts_ns) {
-		t->oncpu_ns += now - t->in_ts_ns;
-		t->in_ts_ns = 0;
-	}
+	if (t)
+		leave(t, now, runnable);
 	t = vw_totals_get(next->pid, next->start_boottime);
 	if (t)
-		t->in_ts_ns = now;
+		enter(t, next, now);
 	s = bpf_map_lookup_elem(&vw_stints, &zero);
 	if (s && s->reported && s->tid == (u32)prev->pid)
 		vw_report_end(s, now, prev);
 	return 0;
+}
+
+/*
+ * @prev's state is read before anybody can wake it only where the tracepoint tells it; elsewhere a
+ * wake-up that comes at this very moment makes a sleeper look preempted.
+ */
+static __always_inline bool is_runnable(unsigned long long *ctx, bool preempt,
+					struct task_struct *prev)
+{
+	long state = vw_switch_state ? (long)(u32)ctx[3] : (long)BPF_CORE_READ(prev, __state);
+
+	return preempt || !state;
 }
 
 SEC("?tp_btf/sched_switch")
@@ -36,5 +69,5 @@ int BPF_PROG(vw_sched_switch, bool preempt, struct task_struct *prev, struct tas
 		return 0;
 	if (!vw_active)
 		return 0;
-	return watched_switch(prev, next);
+	return watched_switch(prev, next, is_runnable(ctx, preempt, prev));
 }

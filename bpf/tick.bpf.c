@@ -84,8 +84,10 @@ static __always_inline void begin_totals(struct vw_stint *s, struct task_struct 
 	if (!vw_trace || !(*vw_watch_slot(s->tid) & VW_WATCH_TASK))
 		return;
 	t = vw_totals_get(s->tid, BPF_CORE_READ(task, start_boottime));
-	if (t && !t->in_ts_ns)
+	if (t && !t->in_ts_ns) {
 		t->in_ts_ns = now;
+		t->cpu = bpf_get_smp_processor_id();
+	}
 }
 
 static __always_inline int look(void *ctx, u8 clock)

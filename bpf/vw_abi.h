@@ -22,11 +22,20 @@ enum vw_abi_kind {
 	VW_REC_STINT = 1,
 	VW_REC_TASK_NEW = 2,
 	VW_REC_TASK_EXIT = 3,
+	/* Numbers given away, each to one concern: */
+	VW_REC_MOVE = 4,
+	VW_REC_MOVE_RAN = 5,
+	VW_REC_MOVE_BACK = 6,
+	VW_REC_STALL = 7,
+	VW_REC_WORK = 8,
 };
 
 enum vw_abi_watch {
 	VW_WATCH_TASK = 1, /* a worker or a task named by the user; set by user space */
 	VW_WATCH_SUSPECT = 2, /* holds a CPU right now; set by the clock, cleared by user space */
+	VW_WATCH_STOPPER = 4, /* migration/N; set by user space */
+	VW_WATCH_MOVED = 8, /* was moved, or made room for one that was */
+	VW_WATCH_VCPU = 16, /* a vCPU of an owner of a worker; set by user space */
 };
 
 enum vw_abi_resched {
@@ -97,12 +106,22 @@ struct vw_rec_task {
 	struct vw_abi_task task;
 };
 
-/* Value of the totals map, key tid: what the switch hook adds up for a watched task. */
+/*
+ * Value of the totals map, key tid: what the switch hook adds up for a task with VW_WATCH_TASK or
+ * VW_WATCH_VCPU, since @since_ns.
+ */
 struct vw_abi_totals {
 	__u64 start_ns; /* identity; a value with another start is stale */
+	__u64 since_ns;
 	__u64 oncpu_ns; /* closed stints */
 	__u64 in_ts_ns; /* start of the open stint, 0 when off CPU */
+	__u64 wait_ns; /* runnable and not running, the wait under way left out */
+	__u64 out_ts_ns; /* when it last left a CPU, 0: not seen to */
+	__u32 cpu; /* of the last stint */
+	__u32 flags; /* VW_TOTALS_* */
 };
+
+#define VW_TOTALS_RUNNABLE 1 /* it left its CPU without going to sleep */
 
 /* Value of the per-CPU counters map. */
 enum vw_abi_counter {
@@ -117,6 +136,6 @@ _Static_assert(sizeof(struct vw_abi_task) == 40, "task");
 _Static_assert(sizeof(struct vw_abi_waiter) == 64, "waiter");
 _Static_assert(sizeof(struct vw_rec_stint) == 16 + 40 + 40 + 8 * 64 + 32 * 8, "stint");
 _Static_assert(sizeof(struct vw_rec_task) == 56, "task record");
-_Static_assert(sizeof(struct vw_abi_totals) == 24, "totals");
+_Static_assert(sizeof(struct vw_abi_totals) == 56, "totals");
 
 #endif

@@ -91,6 +91,7 @@ extern const volatile __u32 vw_stint_looks; /* looks that 2 T take */
 extern const volatile __u32 vw_self; /* our own process: never a victim */
 extern const volatile __u64 vw_tif_full; /* mask of TIF_NEED_RESCHED; 0: not known here */
 extern const volatile __u64 vw_tif_lazy; /* mask of TIF_NEED_RESCHED_LAZY; 0: none */
+extern const volatile __u8 vw_switch_state; /* sched_switch has the state as an argument */
 
 /* Set once everything is attached: half-attached programs say nothing. */
 extern __u32 vw_active;

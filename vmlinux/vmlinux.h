@@ -63,6 +63,7 @@ struct sched_info {
 
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int __state;
 	unsigned int flags;
 	int prio;
 	unsigned int policy;

@@ -350,7 +350,7 @@ def record_schema(p):
         shutil.copy(folder / "a.vw", folder / "copy")
         with sqlite3.connect(folder / "copy") as db:
             check(db.execute("PRAGMA application_id").fetchone()[0] == 0x76777263, "application id")
-            check(db.execute("PRAGMA user_version").fetchone()[0] == 1, "schema version")
+            check(db.execute("PRAGMA user_version").fetchone()[0] == 2, "schema version")
             names = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE sql NOT NULL")]
             seqs = [row[0] for row in db.execute("SELECT seq FROM event ORDER BY seq")]
             columns = {name: {row[1] for row in db.execute(f"PRAGMA table_info({name})")} for name in names}
@@ -405,8 +405,8 @@ def recording_refused(p):
                 db.executescript(change)
             bad.chmod(0o644)
 
-        with_bad("PRAGMA user_version=2")
-        refused(p, ("analyze", str(bad)), ("version 2", "newer vhostwatch"), reason="no_input")
+        with_bad("PRAGMA user_version=3")
+        refused(p, ("analyze", str(bad)), ("version 3", "newer vhostwatch"), reason="no_input")
         with_bad("UPDATE tick SET ts_ns = 'late'")
         refused(p, ("analyze", str(bad)), ("damaged", "ts_ns"), reason="no_input")
         bad.write_bytes(data[:len(data) // 2])

@@ -20,8 +20,8 @@ static struct vw_features full(void)
 	memset(&f, 0, sizeof(f));
 	strcpy(f.host.arch, "x86_64");
 	f.btf = f.perf_cpu_clock = f.sched_info = f.vhost_loaded = true;
-	f.tp_local_timer_entry = f.tp_sched_stat_runtime = f.tp_sched_switch = true;
-	f.tp_task_newtask = f.tp_task_rename = f.tp_sched_process_exit = true;
+	f.tp[VW_TP_LOCAL_TIMER] = f.tp[VW_TP_STAT_RUNTIME] = f.tp[VW_TP_SWITCH] = true;
+	f.tp[VW_TP_TASK_NEWTASK] = f.tp[VW_TP_TASK_RENAME] = f.tp[VW_TP_PROCESS_EXIT] = true;
 	return f;
 }
 
@@ -47,7 +47,7 @@ static struct vw_plan make(const struct vw_features *f, enum vw_plan_level level
 		for (k = 0; k < i; k++)
 			assert_string_not_equal(p.hooks[k].name, h->name);
 	}
-	assert_int_equal(p.n_detectors, VW_BUSY_WORKER + 1);
+	assert_int_equal(p.n_detectors, VW_KIND_COUNT);
 	for (i = 0; i < p.n_detectors; i++)
 		assert_int_equal(p.detectors[i].state == VW_DETECTOR_FULL,
 				 !p.detectors[i].reason[0]);
@@ -89,7 +89,7 @@ static void test_everything(void **state)
 
 	(void)state;
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_LOCAL_TIMER);
-	assert_true(p.switches && p.births && p.exits);
+	assert_true(p.tp[VW_TP_SWITCH] && p.tp[VW_TP_TASK_NEWTASK] && p.tp[VW_TP_PROCESS_EXIT]);
 	for (i = 0; i < p.n_hooks; i++) {
 		assert_int_equal(p.hooks[i].state, VW_HOOK_ATTACHED);
 		assert_string_equal(p.hooks[i].reason, "");
@@ -99,7 +99,7 @@ static void test_everything(void **state)
 	assert_string_equal(hook(&p, "clock")->via, "tp_btf/local_timer_entry");
 	assert_string_equal(hook(&p, "switches")->via, "tp_btf/sched_switch");
 	assert_string_equal(hook(&p, "resched_flag")->via, "thread_info.flags & 0x8");
-	for (i = 0; i < p.n_detectors; i++)
+	for (i = 0; i <= VW_BUSY_WORKER; i++)
 		assert_int_equal(p.detectors[i].state, VW_DETECTOR_FULL);
 	f.tp_need_resched = true;
 	p = trace(&f);
@@ -114,18 +114,18 @@ static void test_guard(void **state)
 
 	(void)state;
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_LOCAL_TIMER);
-	assert_false(p.switches);
-	assert_true(p.births && p.exits);
+	assert_false(p.tp[VW_TP_SWITCH]);
+	assert_true(p.tp[VW_TP_TASK_NEWTASK] && p.tp[VW_TP_PROCESS_EXIT]);
 	assert_int_equal(hook(&p, "switches")->state, VW_HOOK_MISSING);
 	assert_true(hook(&p, "switches")->optional);
 	assert_string_equal(hook(&p, "switches")->reason, "not used at guard level");
 	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_FULL);
 	/* Where the hook is missing, that is what is said. */
-	f.tp_sched_switch = false;
+	f.tp[VW_TP_SWITCH] = false;
 	p = make(&f, VW_PLAN_GUARD, VW_PLAN_CLOCK_NONE, 0);
 	assert_non_null(strstr(hook(&p, "switches")->reason, "does not exist"));
 	p = trace(&f);
-	assert_false(p.switches);
+	assert_false(p.tp[VW_TP_SWITCH]);
 	assert_false(hook(&p, "switches")->optional);
 }
 
@@ -136,7 +136,7 @@ static void test_clock_order(void **state)
 	struct vw_plan p;
 
 	(void)state;
-	f.tp_local_timer_entry = false;
+	f.tp[VW_TP_LOCAL_TIMER] = false;
 	p = trace(&f);
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_CPU_CLOCK);
 	assert_string_equal(hook(&p, "clock")->via, "perf_event/cpu-clock");
@@ -149,13 +149,13 @@ static void test_clock_order(void **state)
 	assert_string_equal(hook(&p, "clock")->via, "tp_btf/sched_stat_runtime");
 	assert_non_null(strstr(hook(&p, "clock")->lost, "real-time"));
 	assert_int_equal(detector(&p, "starved_task"), VW_DETECTOR_FULL);
-	f.tp_sched_stat_runtime = false;
+	f.tp[VW_TP_STAT_RUNTIME] = false;
 	p = trace(&f);
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_PROCFS);
 	assert_string_equal(hook(&p, "clock")->via, "procfs");
 	/* One absent behind the chosen one changes nothing. */
 	f = full();
-	f.perf_cpu_clock = f.tp_sched_stat_runtime = false;
+	f.perf_cpu_clock = f.tp[VW_TP_STAT_RUNTIME] = false;
 	p = trace(&f);
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_LOCAL_TIMER);
 	assert_int_equal(hook(&p, "clock")->state, VW_HOOK_ATTACHED);
@@ -174,7 +174,7 @@ static void test_forced_clock(void **state)
 	size_t i;
 
 	(void)state;
-	none.tp_local_timer_entry = none.perf_cpu_clock = none.tp_sched_stat_runtime = false;
+	none.tp[VW_TP_LOCAL_TIMER] = none.perf_cpu_clock = none.tp[VW_TP_STAT_RUNTIME] = false;
 	for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
 		p = make(&f, VW_PLAN_TRACE, clocks[i], 0);
 		assert_int_equal(p.clock, clocks[i]);
@@ -187,7 +187,8 @@ static void test_forced_clock(void **state)
 		assert_int_equal(p.clock, VW_PLAN_CLOCK_NONE);
 		assert_int_equal(hook(&p, "clock")->state, VW_HOOK_MISSING);
 		assert_non_null(strstr(hook(&p, "clock")->reason, vw_plan_clock_via(clocks[i])));
-		assert_false(p.switches || p.births || p.exits);
+		assert_false(p.tp[VW_TP_SWITCH] || p.tp[VW_TP_TASK_NEWTASK] ||
+			     p.tp[VW_TP_PROCESS_EXIT]);
 		assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_OFF);
 		assert_int_equal(detector(&p, "starved_task"), VW_DETECTOR_OFF);
 		assert_int_equal(detector(&p, "busy_worker"), VW_DETECTOR_OFF);
@@ -197,7 +198,7 @@ static void test_forced_clock(void **state)
 static void is_procfs(struct vw_plan p)
 {
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_PROCFS);
-	assert_false(p.switches || p.births || p.exits);
+	assert_false(p.tp[VW_TP_SWITCH] || p.tp[VW_TP_TASK_NEWTASK] || p.tp[VW_TP_PROCESS_EXIT]);
 	assert_int_equal(hook(&p, "resched_flag")->state, VW_HOOK_MISSING);
 	assert_string_equal(hook(&p, "resched_flag")->reason, "needs BPF");
 	assert_string_equal(hook(&p, "waiters")->via, "procfs");
@@ -235,7 +236,7 @@ static void test_tracepoints_wait(void **state)
 	f.tracepoints_wait = true;
 	p = trace(&f);
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_CPU_CLOCK);
-	assert_false(p.switches || p.births || p.exits);
+	assert_false(p.tp[VW_TP_SWITCH] || p.tp[VW_TP_TASK_NEWTASK] || p.tp[VW_TP_PROCESS_EXIT]);
 	assert_non_null(strstr(hook(&p, "clock")->reason, "RCU grace period"));
 	assert_non_null(strstr(hook(&p, "switches")->reason, "RCU grace period"));
 	assert_non_null(strstr(hook(&p, "worker_birth")->reason, "RCU grace period"));
@@ -286,7 +287,7 @@ static void test_arm64(void **state)
 
 	(void)state;
 	strcpy(f.host.arch, "aarch64");
-	f.tp_local_timer_entry = false;
+	f.tp[VW_TP_LOCAL_TIMER] = false;
 	p = trace(&f);
 	assert_int_equal(p.clock, VW_PLAN_CLOCK_CPU_CLOCK);
 	assert_string_equal(hook(&p, "resched_flag")->via, "thread_info.flags & 0x2");
@@ -318,13 +319,13 @@ static void test_vhost_not_loaded(void **state)
 
 	(void)state;
 	f.vhost_loaded = false;
-	f.tp_task_newtask = f.tp_task_rename = f.tp_sched_process_exit = false;
+	f.tp[VW_TP_TASK_NEWTASK] = f.tp[VW_TP_TASK_RENAME] = f.tp[VW_TP_PROCESS_EXIT] = false;
 	p = trace(&f);
 	assert_int_equal(hook(&p, "workers")->state, VW_HOOK_ATTACHED);
 	assert_non_null(strstr(hook(&p, "workers")->reason, "not loaded"));
 	assert_int_equal(hook(&p, "worker_birth")->state, VW_HOOK_FALLBACK);
 	assert_string_equal(hook(&p, "worker_birth")->via, "procfs");
-	assert_false(p.births || p.exits);
+	assert_false(p.tp[VW_TP_TASK_NEWTASK] || p.tp[VW_TP_PROCESS_EXIT]);
 	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_FULL);
 }
 
@@ -345,16 +346,17 @@ static void test_all_hosts(void **state)
 		strcpy(f.host.arch, "x86_64");
 		f.btf = bits & 1 << 4;
 		f.perf_cpu_clock = bits & 1 << 5;
-		f.tp_local_timer_entry = bits & 1 << 6;
-		f.tp_sched_stat_runtime = bits & 1 << 7;
-		f.tp_sched_switch = f.tp_task_rename = bits & 1 << 8;
+		f.tp[VW_TP_LOCAL_TIMER] = bits & 1 << 6;
+		f.tp[VW_TP_STAT_RUNTIME] = bits & 1 << 7;
+		f.tp[VW_TP_SWITCH] = f.tp[VW_TP_TASK_RENAME] = bits & 1 << 8;
 		f.tracepoints_wait = bits & 1 << 9;
 		f.sched_info = bits & 1 << 10;
 		f.silent_clocks = bits & 1 << 11 ? 1u << VW_PLAN_CLOCK_LOCAL_TIMER : 0;
 		err = vw_plan_make(&f, &wanted, &p);
 		assert_int_equal(err == 0, p.clock != VW_PLAN_CLOCK_NONE);
 		if (p.clock == VW_PLAN_CLOCK_NONE || p.clock == VW_PLAN_CLOCK_PROCFS)
-			assert_false(p.switches || p.births || p.exits);
+			assert_false(p.tp[VW_TP_SWITCH] || p.tp[VW_TP_TASK_NEWTASK] ||
+				     p.tp[VW_TP_PROCESS_EXIT]);
 		else
 			assert_true(f.btf);
 		if (wanted.clock && !err)

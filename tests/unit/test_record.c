@@ -303,7 +303,7 @@ static struct vw_obs plausible_obs(struct record_env *env, uint64_t now)
 {
 	struct vw_record_task record;
 	const struct vw_record_table *list;
-	unsigned int kind = (unsigned int)draw(env, VW_OBS_REPORT + 1), i, n;
+	unsigned int kind = (unsigned int)draw(env, VW_OBS_ELSEWHERE + 1), i, n;
 
 	/* Most of what happens are stints; losses and exits end everything. */
 	if (kind <= VW_OBS_LOSS && draw(env, 8))

@@ -105,7 +105,7 @@ static void test_values(void **state)
 static void test_order(void **state)
 {
 	static const char *const changes[][2] = {
-		{ "DELETE FROM tick WHERE seq = (SELECT max(seq) FROM tick)", "is missing" },
+		{ "DELETE FROM tick WHERE seq = (SELECT min(seq) FROM tick)", "is missing" },
 		{ "DELETE FROM stint WHERE seq = (SELECT min(seq) FROM stint)", "is missing" },
 		{ "UPDATE wait SET seq = seq + 1000000", "is missing" },
 		{ "UPDATE wait SET seq = -seq", "out of order" },
@@ -197,14 +197,14 @@ static void test_versions(void **state)
 	struct record_env *env = *state;
 
 	make_recording(env);
-	sql(env, "PRAGMA user_version=2");
-	assert_int_equal(refused(env, "version 2 of the schema, this vhostwatch knows up to 1"),
+	sql(env, "PRAGMA user_version=3");
+	assert_int_equal(refused(env, "version 3 of the schema, this vhostwatch knows up to 2"),
 			 -EPROTONOSUPPORT);
 	sql(env, "PRAGMA user_version=0");
 	refused(env, "version 0");
 	sql(env, "PRAGMA user_version=-7");
 	refused(env, "version -7");
-	sql(env, "PRAGMA user_version=1; PRAGMA application_id=5");
+	sql(env, "PRAGMA user_version=2; PRAGMA application_id=5");
 	refused(env, "is no recording");
 }
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VW_ATTACH_MAX 8
+#define VW_ATTACH_MAX 16
 
 struct vw_attach;
 

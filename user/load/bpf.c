@@ -12,36 +12,15 @@
 #include <bpf/libbpf.h>
 
 #include "load/attach.h"
-#include "load/bpf.h"
+#include "load/bpf_internal.h"
 #include "model/looks.h"
 #include "load/tif.h"
 #include "util/clock.h"
-#include "core.skel.h"
 
 /* A second is more than any grace period takes on a host that is not hogged. */
 #define ATTACH_WAIT_NS UINT64_C(1000000000)
 /* A virtual CPU may be away for some ticks. */
 #define CLOCK_WAIT_TICKS 25
-
-/* The tracepoints in the order of attaching: the clock last, it is the one with another way. */
-enum tracepoint { TP_NEWTASK, TP_RENAME, TP_EXIT, TP_SWITCH, TP_CLOCK, TP_COUNT };
-
-struct vw_bpf {
-	struct core *skel;
-	struct vw_attach *attach;
-	int tp_index[TP_COUNT]; /* in attach; -1: not wanted */
-	struct ring_buffer *ring;
-	struct bpf_link **perf_links; /* one a CPU */
-	int n_perf_links;
-	int n_cpus; /* possible */
-	void (*fn)(void *ctx, const struct vw_rec_hdr *hdr); /* of the drain under way */
-	void *ctx;
-	int drained;
-	/*
-	 * Watched tasks a slot; two tasks may share one, so it empties only with the last of them.
-	 */
-	uint16_t refs[VW_ABI_WATCH_SLOTS];
-};
 
 static int log_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -65,20 +44,31 @@ static int on_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
+static struct bpf_program *tp_program(struct core *skel, enum vw_tp tp)
+{
+	struct bpf_program *const programs[VW_TP_COUNT] = {
+		[VW_TP_TASK_NEWTASK] = skel->progs.vw_task_newtask,
+		[VW_TP_TASK_RENAME] = skel->progs.vw_task_rename,
+		[VW_TP_PROCESS_EXIT] = skel->progs.vw_process_exit,
+		[VW_TP_SWITCH] = skel->progs.vw_sched_switch,
+		[VW_TP_LOCAL_TIMER] = skel->progs.vw_local_timer,
+		[VW_TP_STAT_RUNTIME] = skel->progs.vw_stat_runtime,
+	};
+
+	return programs[tp];
+}
+
 /* Which programs are loaded: those of the plan and no other. */
 static void choose_programs(struct core *skel, const struct vw_plan *plan,
 			    const struct vw_features *f)
 {
-	bpf_program__set_autoload(skel->progs.vw_local_timer,
-				  plan->clock == VW_PLAN_CLOCK_LOCAL_TIMER);
+	enum vw_tp tp;
+
 	/* Also the way out when tracepoints cannot be attached. */
 	bpf_program__set_autoload(skel->progs.vw_cpu_clock, f->perf_cpu_clock);
-	bpf_program__set_autoload(skel->progs.vw_stat_runtime,
-				  plan->clock == VW_PLAN_CLOCK_STAT_RUNTIME);
-	bpf_program__set_autoload(skel->progs.vw_sched_switch, plan->switches);
-	bpf_program__set_autoload(skel->progs.vw_task_newtask, plan->births);
-	bpf_program__set_autoload(skel->progs.vw_task_rename, plan->births);
-	bpf_program__set_autoload(skel->progs.vw_process_exit, plan->exits);
+	for (tp = 0; tp < VW_TP_COUNT; tp++)
+		if (tp_program(skel, tp))
+			bpf_program__set_autoload(tp_program(skel, tp), plan->tp[tp]);
 }
 
 static void set_constants(struct core *skel, const struct vw_bpf_config *config,
@@ -94,6 +84,7 @@ static void set_constants(struct core *skel, const struct vw_bpf_config *config,
 	skel->rodata->vw_self = (uint32_t)getpid();
 	skel->rodata->vw_tif_full = tif.full;
 	skel->rodata->vw_tif_lazy = tif.lazy;
+	skel->rodata->vw_switch_state = f->switch_state;
 }
 
 static void detach_cpu_clock(struct vw_bpf *bpf)
@@ -143,46 +134,32 @@ static int attach_cpu_clock(struct vw_bpf *bpf, uint64_t period_ns)
 	return bpf->n_perf_links ? 0 : -ENODEV;
 }
 
-static struct bpf_program *tp_program(struct core *skel, enum tracepoint tp)
+static int start_tracepoints(struct vw_bpf *bpf, const struct vw_plan *plan)
 {
-	switch (tp) {
-	case TP_NEWTASK:
-		return skel->progs.vw_task_newtask;
-	case TP_RENAME:
-		return skel->progs.vw_task_rename;
-	case TP_EXIT:
-		return skel->progs.vw_process_exit;
-	case TP_SWITCH:
-		return skel->progs.vw_sched_switch;
-	default:
-		return bpf_program__autoload(skel->progs.vw_local_timer) ?
-			       skel->progs.vw_local_timer :
-			       skel->progs.vw_stat_runtime;
-	}
-}
-
-static int start_tracepoints(struct vw_bpf *bpf)
-{
-	int fds[TP_COUNT], tp;
+	int fds[VW_TP_COUNT];
 	unsigned int n = 0;
+	enum vw_tp tp;
 
-	for (tp = 0; tp < TP_COUNT; tp++) {
-		struct bpf_program *prog = tp_program(bpf->skel, tp);
-
+	for (tp = 0; tp < VW_TP_COUNT; tp++) {
 		bpf->tp_index[tp] = -1;
-		if (!bpf_program__autoload(prog))
+		if (!plan->tp[tp])
 			continue;
 		bpf->tp_index[tp] = (int)n;
-		fds[n++] = bpf_program__fd(prog);
+		fds[n++] = bpf_program__fd(tp_program(bpf->skel, tp));
 	}
 	return n ? vw_attach_start(fds, n, &bpf->attach) : 0;
 }
 
-static int tp_state(const struct vw_bpf *bpf, enum tracepoint tp)
+static int tp_state(const struct vw_bpf *bpf, enum vw_tp tp)
 {
 	return bpf->attach && bpf->tp_index[tp] >= 0 ?
 		       vw_attach_state(bpf->attach, (unsigned int)bpf->tp_index[tp]) :
 		       -ENOENT;
+}
+
+bool vw_bpf_attached(const struct vw_bpf *bpf, enum vw_tp tp)
+{
+	return tp_state(bpf, tp) == 1;
 }
 
 /* Takes up links that came; a tracepoint clock replaces the event that stood in for it. */
@@ -190,32 +167,24 @@ static bool take_tracepoints(struct vw_bpf *bpf, uint64_t wait_ns)
 {
 	bool all = !bpf->attach || vw_attach_poll(bpf->attach, wait_ns);
 
-	bpf->skel->bss->vw_trace = tp_state(bpf, TP_SWITCH) == 1;
-	if (tp_state(bpf, TP_CLOCK) == 1)
+	bpf->skel->bss->vw_trace = vw_bpf_attached(bpf, VW_TP_SWITCH);
+	if (vw_bpf_attached(bpf, VW_TP_LOCAL_TIMER) || vw_bpf_attached(bpf, VW_TP_STAT_RUNTIME))
 		detach_cpu_clock(bpf);
 	return all;
 }
 
 /* Strikes what was refused, and says so with -EAGAIN. */
-static int strike_refused(const struct vw_bpf *bpf, const struct vw_plan *plan,
-			  struct vw_features *f, int *ret_cause)
+static int strike_refused(const struct vw_bpf *bpf, struct vw_features *f, int *ret_cause)
 {
-	bool *features[TP_COUNT] = {
-		[TP_NEWTASK] = &f->tp_task_newtask,
-		[TP_RENAME] = &f->tp_task_rename,
-		[TP_EXIT] = &f->tp_sched_process_exit,
-		[TP_SWITCH] = &f->tp_sched_switch,
-		[TP_CLOCK] = plan->clock == VW_PLAN_CLOCK_LOCAL_TIMER ? &f->tp_local_timer_entry :
-									&f->tp_sched_stat_runtime,
-	};
-	int tp, state, err = 0;
+	enum vw_tp tp;
+	int state, err = 0;
 
-	for (tp = 0; tp < TP_COUNT; tp++) {
+	for (tp = 0; tp < VW_TP_COUNT; tp++) {
 		state = tp_state(bpf, tp);
 		if (state >= 0 || bpf->tp_index[tp] < 0)
 			continue;
 		*ret_cause = state;
-		*features[tp] = false;
+		f->tp[tp] = false;
 		err = -EAGAIN;
 	}
 	return err;
@@ -259,7 +228,8 @@ static int stand_in(struct vw_bpf *bpf, const struct vw_plan *plan, struct vw_fe
 static int attach(struct vw_bpf *bpf, const struct vw_bpf_config *config, struct vw_plan *plan,
 		  struct vw_features *f, int *ret_cause)
 {
-	int err = start_tracepoints(bpf);
+	enum vw_tp clock = plan->tp[VW_TP_LOCAL_TIMER] ? VW_TP_LOCAL_TIMER : VW_TP_STAT_RUNTIME;
+	int err = start_tracepoints(bpf, plan);
 
 	if (err)
 		return err;
@@ -269,7 +239,7 @@ static int attach(struct vw_bpf *bpf, const struct vw_bpf_config *config, struct
 		if (err)
 			return err;
 	} else {
-		err = strike_refused(bpf, plan, f, ret_cause);
+		err = strike_refused(bpf, f, ret_cause);
 		if (err)
 			return err;
 	}
@@ -279,8 +249,8 @@ static int attach(struct vw_bpf *bpf, const struct vw_bpf_config *config, struct
 		return 0;
 	*ret_cause = -ETIME;
 	f->silent_clocks |= 1u << plan->clock;
-	vw_attach_drop(bpf->attach, (unsigned int)bpf->tp_index[TP_CLOCK]);
-	bpf->tp_index[TP_CLOCK] = -1;
+	vw_attach_drop(bpf->attach, (unsigned int)bpf->tp_index[clock]);
+	bpf->tp_index[clock] = -1;
 	err = vw_plan_make(f, &config->wanted, plan);
 	return err ? err : stand_in(bpf, plan, f, ret_cause);
 }
@@ -320,9 +290,9 @@ static int try_plan(const struct vw_bpf_config *config, struct vw_features *f, s
 	err = core__load(bpf->skel);
 	if (err) {
 		*ret_cause = err;
-		f->tp_local_timer_entry &= plan->clock != VW_PLAN_CLOCK_LOCAL_TIMER;
+		f->tp[VW_TP_LOCAL_TIMER] &= plan->clock != VW_PLAN_CLOCK_LOCAL_TIMER;
 		f->perf_cpu_clock &= plan->clock != VW_PLAN_CLOCK_CPU_CLOCK;
-		f->tp_sched_stat_runtime &= plan->clock != VW_PLAN_CLOCK_STAT_RUNTIME;
+		f->tp[VW_TP_STAT_RUNTIME] &= plan->clock != VW_PLAN_CLOCK_STAT_RUNTIME;
 		err = -EAGAIN;
 		goto out;
 	}
@@ -383,79 +353,4 @@ int vw_bpf_drain(struct vw_bpf *bpf, void (*fn)(void *ctx, const struct vw_rec_h
 	bpf->drained = 0;
 	err = ring_buffer__consume(bpf->ring);
 	return err < 0 ? err : bpf->drained;
-}
-
-static uint8_t *slot(struct vw_bpf *bpf, int32_t tid)
-{
-	return &bpf->skel->bss->vw_watch[(uint32_t)tid & (VW_ABI_WATCH_SLOTS - 1)];
-}
-
-int vw_bpf_watch(struct vw_bpf *bpf, int32_t tid, uint64_t start_ns)
-{
-	struct vw_abi_totals totals = { .start_ns = start_ns };
-	uint32_t key = (uint32_t)tid;
-
-	if (bpf_map__update_elem(bpf->skel->maps.vw_totals, &key, sizeof(key), &totals,
-				 sizeof(totals), BPF_ANY))
-		return -errno;
-	if (bpf->refs[key & (VW_ABI_WATCH_SLOTS - 1)] < UINT16_MAX)
-		bpf->refs[key & (VW_ABI_WATCH_SLOTS - 1)]++;
-	*slot(bpf, tid) |= VW_WATCH_TASK;
-	return 0;
-}
-
-void vw_bpf_unwatch(struct vw_bpf *bpf, int32_t tid)
-{
-	uint32_t key = (uint32_t)tid;
-
-	if (bpf_map__delete_elem(bpf->skel->maps.vw_totals, &key, sizeof(key), 0))
-		return; /* was not watched */
-	if (!--bpf->refs[key & (VW_ABI_WATCH_SLOTS - 1)])
-		*slot(bpf, tid) &= (uint8_t)~VW_WATCH_TASK;
-}
-
-void vw_bpf_clear_suspect(struct vw_bpf *bpf, int32_t tid)
-{
-	*slot(bpf, tid) &= (uint8_t)~VW_WATCH_SUSPECT;
-}
-
-int vw_bpf_oncpu(struct vw_bpf *bpf, int32_t tid, uint64_t now_ns, uint64_t *ret_ns)
-{
-	struct vw_abi_totals totals;
-	uint32_t key = (uint32_t)tid;
-
-	if (tp_state(bpf, TP_SWITCH) != 1)
-		return -ENOENT;
-	if (bpf_map__lookup_elem(bpf->skel->maps.vw_totals, &key, sizeof(key), &totals,
-				 sizeof(totals), 0))
-		return -ENOENT;
-	*ret_ns = totals.oncpu_ns;
-	if (totals.in_ts_ns && now_ns > totals.in_ts_ns)
-		*ret_ns += now_ns - totals.in_ts_ns;
-	return 0;
-}
-
-static uint64_t counter(struct vw_bpf *bpf, uint32_t key)
-{
-	size_t size = sizeof(uint64_t) * (size_t)bpf->n_cpus;
-	uint64_t *values = calloc(1, size), sum = 0;
-	int i;
-
-	if (!values)
-		return 0;
-	if (!bpf_map__lookup_elem(bpf->skel->maps.vw_counters, &key, sizeof(key), values, size, 0))
-		for (i = 0; i < bpf->n_cpus; i++)
-			sum += values[i];
-	free(values);
-	return sum;
-}
-
-uint64_t vw_bpf_lost(struct vw_bpf *bpf)
-{
-	return counter(bpf, VW_COUNT_RESERVE_FAILED);
-}
-
-uint64_t vw_bpf_ticks(struct vw_bpf *bpf)
-{
-	return counter(bpf, VW_COUNT_TICKS);
 }

@@ -34,14 +34,37 @@ void vw_bpf_close(struct vw_bpf *bpf);
 int vw_bpf_drain(struct vw_bpf *bpf, void (*fn)(void *ctx, const struct vw_rec_hdr *hdr),
 		 void *ctx);
 
-/* Starts or ends watching (tid, start): totals, exit and busy records.  0, -E2BIG when full. */
-int vw_bpf_watch(struct vw_bpf *bpf, int32_t tid, uint64_t start_ns);
+/* True once the hook is in place; it may come late (load/attach.h). */
+bool vw_bpf_attached(const struct vw_bpf *bpf, enum vw_tp tp);
+
+/*
+ * Starts or ends adding up what (tid, start) does; @flag is VW_WATCH_TASK (also exit and busy
+ * records) or VW_WATCH_VCPU.  0, -E2BIG when full.
+ */
+int vw_bpf_watch(struct vw_bpf *bpf, int32_t tid, uint64_t start_ns, uint8_t flag);
 void vw_bpf_unwatch(struct vw_bpf *bpf, int32_t tid);
-/* A suspect that is off its CPU costs the switch hook no more. */
-void vw_bpf_clear_suspect(struct vw_bpf *bpf, int32_t tid);
+/* Sets or clears VW_WATCH_* in the slot of @tid, which other tasks may share. */
+void vw_bpf_mark(struct vw_bpf *bpf, int32_t tid, uint8_t flags, bool on);
 
 /* Wall time on CPU since vw_bpf_watch(), the open stint included.  -ENOENT when not known. */
 int vw_bpf_oncpu(struct vw_bpf *bpf, int32_t tid, uint64_t now_ns, uint64_t *ret_ns);
+
+/* The maps that user space reads; key and value are those of the map's definition in bpf/. */
+enum vw_bpf_map {
+	VW_MAP_TOTALS, /* uint32_t tid: struct vw_abi_totals */
+	VW_MAP_COUNT,
+};
+
+/* 0, -ENOENT, or another negative errno. */
+int vw_bpf_lookup(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key, void *ret_value);
+int vw_bpf_put(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key, const void *value);
+int vw_bpf_remove(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key);
+/*
+ * Calls @fn for each entry; it may remove the one it is called for.  0, or the first that @fn
+ * returned which was not, or a negative errno.
+ */
+int vw_bpf_each(struct vw_bpf *bpf, enum vw_bpf_map map,
+		int (*fn)(void *ctx, const void *key, const void *value), void *ctx);
 
 /* Records lost so far. */
 uint64_t vw_bpf_lost(struct vw_bpf *bpf);

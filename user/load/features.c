@@ -100,12 +100,21 @@ static void probe_rights(struct vw_features *f, int sys_fd)
 		f->lockdown = VW_LOCKDOWN_CONFIDENTIALITY;
 }
 
-static bool has_tracepoint(const struct btf *btf, const char *name)
+/* Of a tracepoint; 0 when it does not exist. */
+static int n_arguments(const struct btf *btf, const char *tracepoint)
 {
+	const struct btf_type *t;
 	char type[64];
+	int id;
 
-	snprintf(type, sizeof(type), "btf_trace_%s", name);
-	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+	snprintf(type, sizeof(type), "btf_trace_%s", tracepoint);
+	id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
+	t = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type) : NULL;
+	if (!t || !btf_is_ptr(t))
+		return 0;
+	t = btf__type_by_id(btf, t->type);
+	/* The first one is the probe's own data. */
+	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : 0;
 }
 
 static bool has_member(const struct btf *btf, const char *type, const char *member)
@@ -126,17 +135,16 @@ static bool has_member(const struct btf *btf, const char *type, const char *memb
 static void probe_btf(struct vw_features *f)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
+	enum vw_tp tp;
 
 	if (!btf)
 		return;
 	f->btf = true;
-	f->tp_local_timer_entry = has_tracepoint(btf, "local_timer_entry");
-	f->tp_sched_stat_runtime = has_tracepoint(btf, "sched_stat_runtime");
-	f->tp_sched_switch = has_tracepoint(btf, "sched_switch");
-	f->tp_task_newtask = has_tracepoint(btf, "task_newtask");
-	f->tp_task_rename = has_tracepoint(btf, "task_rename");
-	f->tp_sched_process_exit = has_tracepoint(btf, "sched_process_exit");
-	f->tp_need_resched = has_tracepoint(btf, "sched_set_need_resched_tp");
+	for (tp = 0; tp < VW_TP_COUNT; tp++)
+		f->tp[tp] = n_arguments(btf, vw_tp_name(tp)) > 0;
+	/* bool, prev, next; then the state, which fa2c3254d7cf added. */
+	f->switch_state = n_arguments(btf, "sched_switch") > 3;
+	f->tp_need_resched = n_arguments(btf, "sched_set_need_resched_tp") > 0;
 	f->sched_info = has_member(btf, "sched_info", "last_queued");
 	btf__free(btf);
 }

@@ -6,6 +6,7 @@
 #ifndef VW_LOAD_FEATURES_H
 #define VW_LOAD_FEATURES_H
 
+#include "load/tp.h"
 #include "model/host.h"
 #include "util/error.h"
 
@@ -23,8 +24,8 @@ struct vw_features {
 	/* The kernel. */
 	bool btf;
 	bool refused; /* BPF would work, but we may not load it (vw_features_may_load()) */
-	bool tp_local_timer_entry, tp_sched_stat_runtime, tp_sched_switch;
-	bool tp_task_newtask, tp_task_rename, tp_sched_process_exit;
+	bool tp[VW_TP_COUNT];
+	bool switch_state; /* sched_switch tells the state in which the task left (5.18) */
 	bool tp_need_resched; /* sched_set_need_resched_tp, 6.18 and later */
 	bool perf_cpu_clock;
 	bool sched_info;

@@ -35,11 +35,11 @@ static bool has_clock(const struct vw_features *f, enum vw_plan_clock clock)
 		return false; /* not even /proc: who may not look is to be told so */
 	switch (clock) {
 	case VW_PLAN_CLOCK_LOCAL_TIMER:
-		return f->btf && f->tp_local_timer_entry && !f->tracepoints_wait;
+		return f->btf && f->tp[VW_TP_LOCAL_TIMER] && !f->tracepoints_wait;
 	case VW_PLAN_CLOCK_CPU_CLOCK:
 		return f->btf && f->perf_cpu_clock;
 	case VW_PLAN_CLOCK_STAT_RUNTIME:
-		return f->btf && f->tp_sched_stat_runtime && !f->tracepoints_wait;
+		return f->btf && f->tp[VW_TP_STAT_RUNTIME] && !f->tracepoints_wait;
 	case VW_PLAN_CLOCK_PROCFS:
 		return true;
 	default:
@@ -113,6 +113,8 @@ static void plan_clock(struct vw_plan *p, const struct vw_features *f,
 		if (wanted->clock)
 			break;
 	p->clock = c < VW_PLAN_CLOCKS && has_clock(f, c) ? c : VW_PLAN_CLOCK_NONE;
+	p->tp[VW_TP_LOCAL_TIMER] = p->clock == VW_PLAN_CLOCK_LOCAL_TIMER;
+	p->tp[VW_TP_STAT_RUNTIME] = p->clock == VW_PLAN_CLOCK_STAT_RUNTIME;
 	if (p->clock != first)
 		why_not(f, first, reason, sizeof(reason));
 	else if (wanted->clock)
@@ -163,12 +165,12 @@ static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 				"needs BPF";
 	struct vw_hook *h;
 
-	p->switches = can && f->tp_sched_switch && wanted->level == VW_PLAN_TRACE;
-	if (p->switches) {
+	p->tp[VW_TP_SWITCH] = can && f->tp[VW_TP_SWITCH] && wanted->level == VW_PLAN_TRACE;
+	if (p->tp[VW_TP_SWITCH]) {
 		add_hook(p, "switches", VW_HOOK_ATTACHED, "tp_btf/sched_switch", "", "");
 	} else {
 		h = add_hook(p, "switches", VW_HOOK_MISSING, "",
-			     can && f->tp_sched_switch ? "not used at guard level" : why,
+			     can && f->tp[VW_TP_SWITCH] ? "not used at guard level" : why,
 			     "the exact end of a stint (known to a tick), wall time on CPU");
 		h->optional = wanted->level == VW_PLAN_GUARD;
 	}
@@ -176,15 +178,16 @@ static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 		 f->vhost_loaded ? "" :
 				   "the vhost module is not loaded, so there can be no worker yet",
 		 "");
-	p->births = can && f->tp_task_newtask && f->tp_task_rename;
-	if (p->births)
+	p->tp[VW_TP_TASK_NEWTASK] = p->tp[VW_TP_TASK_RENAME] = can && f->tp[VW_TP_TASK_NEWTASK] &&
+							       f->tp[VW_TP_TASK_RENAME];
+	if (p->tp[VW_TP_TASK_NEWTASK])
 		add_hook(p, "worker_birth", VW_HOOK_ATTACHED, "tp_btf/task_newtask, task_rename",
 			 "", "");
 	else
 		add_hook(p, "worker_birth", VW_HOOK_FALLBACK, "procfs", why,
 			 "workers that live less than an interval");
-	p->exits = can && f->tp_sched_process_exit;
-	if (p->exits)
+	p->tp[VW_TP_PROCESS_EXIT] = can && f->tp[VW_TP_PROCESS_EXIT];
+	if (p->tp[VW_TP_PROCESS_EXIT])
 		add_hook(p, "worker_exit", VW_HOOK_ATTACHED, "tp_btf/sched_process_exit", "", "");
 	else
 		add_hook(p, "worker_exit", VW_HOOK_FALLBACK, "procfs", why,
@@ -192,21 +195,18 @@ static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 	add_hook(p, "totals", VW_HOOK_ATTACHED, "procfs schedstat, status", "", "");
 }
 
-static void plan_detectors(struct vw_plan *p, const struct vw_features *f)
+/* One kind that needs a hook which this plan may lack; @reason NULL: nothing lacks. */
+static void need(struct vw_plan *p, const char *kind, const char *reason)
 {
-	bool bpf = p->clock != VW_PLAN_CLOCK_PROCFS && p->clock != VW_PLAN_CLOCK_NONE;
+	add_detector(p, kind, reason ? VW_DETECTOR_OFF : VW_DETECTOR_FULL, reason ?: "");
+}
 
-	if (p->clock == VW_PLAN_CLOCK_NONE) {
-		add_detector(p, "non_yielding_worker", VW_DETECTOR_OFF, "no clock");
-		add_detector(p, "starved_task", VW_DETECTOR_OFF, "no clock");
-		add_detector(p, "busy_worker", VW_DETECTOR_OFF, "no clock");
-		return;
-	}
+static void plan_hog_detectors(struct vw_plan *p, const struct vw_features *f, bool bpf)
+{
 	if (!bpf || !vw_tif_choose(f).full)
-		add_detector(p, "non_yielding_worker", VW_DETECTOR_OFF,
-			     "the request of the running task cannot be read");
+		need(p, "non_yielding_worker", "the request of the running task cannot be read");
 	else
-		add_detector(p, "non_yielding_worker", VW_DETECTOR_FULL, "");
+		need(p, "non_yielding_worker", NULL);
 	if (!bpf)
 		add_detector(p, "starved_task", VW_DETECTOR_DEGRADED,
 			     "from /proc: watched tasks only, waits of a second and more");
@@ -214,11 +214,31 @@ static void plan_detectors(struct vw_plan *p, const struct vw_features *f)
 		add_detector(p, "starved_task", VW_DETECTOR_DEGRADED,
 			     "the kernel does not say how long a task has waited");
 	else
-		add_detector(p, "starved_task", VW_DETECTOR_FULL, "");
-	if (!bpf)
-		add_detector(p, "busy_worker", VW_DETECTOR_OFF, "needs BPF");
-	else
-		add_detector(p, "busy_worker", VW_DETECTOR_FULL, "");
+		need(p, "starved_task", NULL);
+	need(p, "busy_worker", bpf ? NULL : "needs BPF");
+}
+
+static void plan_detectors(struct vw_plan *p, const struct vw_features *f)
+{
+	static const char *const off = "not observed live";
+	bool bpf = p->clock != VW_PLAN_CLOCK_PROCFS && p->clock != VW_PLAN_CLOCK_NONE;
+
+	if (p->clock == VW_PLAN_CLOCK_NONE) {
+		need(p, "non_yielding_worker", "no clock");
+		need(p, "starved_task", "no clock");
+		need(p, "busy_worker", "no clock");
+	} else {
+		plan_hog_detectors(p, f, bpf);
+	}
+	need(p, "delayed_work_item", off);
+	need(p, "long_work_item", off);
+	need(p, "cpu_accounting_gap", off);
+	need(p, "rcu_stall", off);
+	need(p, "soft_lockup", off);
+	need(p, "spurious_migration_boost", off);
+	need(p, "worker_on_vcpu_cpu", off);
+	need(p, "yield_ping_pong", off);
+	need(p, "owner_blocked", off);
 }
 
 int vw_plan_make(const struct vw_features *f, const struct vw_plan_wanted *wanted,

@@ -27,8 +27,7 @@ struct vw_plan_wanted {
 
 struct vw_plan {
 	enum vw_plan_clock clock;
-	bool switches; /* tp_btf/sched_switch */
-	bool births, exits;
+	bool tp[VW_TP_COUNT]; /* to be attached; the clock's own included */
 	unsigned int n_hooks;
 	struct vw_hook hooks[VW_MAX_HOOKS];
 	unsigned int n_detectors;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VW_MAX_HOOKS 16
+#define VW_MAX_HOOKS 24
 #define VW_MAX_DETECTORS 16
 
 enum vw_preempt {

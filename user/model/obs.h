@@ -25,6 +25,7 @@ enum vw_obs_kind {
 	VW_OBS_PAIR, /* two tasks that handed one CPU to each other, over a window */
 	VW_OBS_BLOCKED, /* a task sits in D state, told while it lasts or at its end */
 	VW_OBS_REPORT, /* the kernel reported an RCU stall or a soft lockup */
+	VW_OBS_ELSEWHERE, /* time used for a VM that its process does not show, over a window */
 };
 
 struct vw_waiter {
@@ -113,7 +114,9 @@ struct vw_obs_work {
 	uint64_t start_ns; /* its identity, 0 unknown */
 	uint64_t work; /* what tells items apart: the address */
 	char function[VW_FUNCTION_LEN]; /* "" unknown */
-	/* Of the worker, since the start of the run; VW_UNKNOWN. */
+	/* When it was queued or began, where that is told later than it was; 0: at ts_ns. */
+	uint64_t since_ns;
+	/* Of the worker, since the start of the run, as of since_ns; VW_UNKNOWN. */
 	uint64_t oncpu_ns, wait_ns, throttled_ns;
 };
 
@@ -242,6 +245,20 @@ struct vw_obs_report {
 	char stack[VW_MAX_FRAMES][VW_FRAME_LEN]; /* of the culprit, innermost first */
 };
 
+/* Why a VM's process does not show it. */
+enum vw_elsewhere { VW_ELSEWHERE_KTHREAD, VW_ELSEWHERE_KWORKER, VW_ELSEWHERE_CGROUP };
+
+/* Windows of about a second; told of each worker for which it is so. */
+struct vw_obs_elsewhere {
+	enum vw_elsewhere how;
+	int32_t owner_pid;
+	int32_t tid; /* who ran for the VM */
+	uint64_t start_ns;
+	uint64_t window_ns; /* up to ts_ns */
+	uint64_t used_ns; /* of a CPU */
+	uint64_t process_ns; /* what the VM's process was charged meanwhile, VW_UNKNOWN */
+};
+
 struct vw_obs {
 	enum vw_obs_kind kind;
 	uint64_t ts_ns;
@@ -258,6 +275,7 @@ struct vw_obs {
 		struct vw_obs_pair pair;
 		struct vw_obs_blocked blocked;
 		struct vw_obs_report report;
+		struct vw_obs_elsewhere elsewhere;
 		struct {
 			int32_t cpu; /* -1: any */
 			uint64_t count; /* 0: what was seen does not fit together */

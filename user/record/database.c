@@ -42,14 +42,15 @@ int vw_record_exec(sqlite3 *db, const char *sql)
 	return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
-int vw_record_prepare(sqlite3 *db, vw_record_sql_fn sql, struct vw_record_statements *statements)
+int vw_record_prepare(sqlite3 *db, vw_record_sql_fn sql, int schema,
+		      struct vw_record_statements *statements)
 {
 	char buf[VW_RECORD_SQL_LEN];
 	unsigned int i;
 	int rc = SQLITE_OK;
 
 	for (i = 0; i < VW_RECORD_TABLES && rc == SQLITE_OK; i++)
-		rc = sqlite3_prepare_v3(db, sql(&vw_record_tables[i], buf), -1,
+		rc = sqlite3_prepare_v3(db, sql(&vw_record_tables[i], schema, buf), -1,
 					SQLITE_PREPARE_PERSISTENT, &statements->of[i], NULL);
 	return rc;
 }

@@ -22,11 +22,15 @@ int vw_record_errno(sqlite3 *db, int rc, const char **ret_why);
 /* Runs statements that return nothing. An SQLite code. */
 int vw_record_exec(sqlite3 *db, const char *sql);
 
-typedef const char *(*vw_record_sql_fn)(const struct vw_record_table *table,
+typedef const char *(*vw_record_sql_fn)(const struct vw_record_table *table, int schema,
 					char buf[VW_RECORD_SQL_LEN]);
 
-/* A statement for each table, by @sql.  An SQLite code; what was prepared is to be finalized. */
-int vw_record_prepare(sqlite3 *db, vw_record_sql_fn sql, struct vw_record_statements *statements);
+/*
+ * A statement for each table of version @schema, by @sql.  An SQLite code; what was prepared is to
+ * be finalized.
+ */
+int vw_record_prepare(sqlite3 *db, vw_record_sql_fn sql, int schema,
+		      struct vw_record_statements *statements);
 void vw_record_finalize(struct vw_record_statements *statements);
 
 /* @name fit for a line on a terminal; freed by the caller. */

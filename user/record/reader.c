@@ -168,6 +168,7 @@ static int check_version(struct vw_recording *r, struct vw_error *e)
 				    r->name, version, VW_RECORD_SCHEMA);
 	if (version < 1)
 		return vw_recording_damaged(r, e, "version %d of the schema", version);
+	r->schema = version;
 	return 0;
 }
 
@@ -190,11 +191,14 @@ static int check_tables(struct vw_recording *r, struct vw_error *e)
 		const struct vw_record_table *table = &vw_record_tables[i];
 		const char *made;
 
+		if (table->since > r->schema)
+			continue;
 		sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
 		rc = sqlite3_step(statement);
 		made = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
 		if (rc == SQLITE_DONE ||
-		    (rc == SQLITE_ROW && (!made || strcmp(made, vw_record_sql_create(table, sql)))))
+		    (rc == SQLITE_ROW &&
+		     (!made || strcmp(made, vw_record_sql_create(table, r->schema, sql)))))
 			err = vw_recording_damaged(r, e, "it has no proper table %s", table->name);
 		if (rc == SQLITE_ROW || rc == SQLITE_DONE)
 			rc = sqlite3_reset(statement);
@@ -270,7 +274,7 @@ int vw_recording_open_named(const char *path, const char *name, struct vw_record
 	err = err ?: check_version(r, e);
 	err = err ?: check_tables(r, e);
 	if (!err) {
-		rc = vw_record_prepare(r->db, vw_record_sql_select, &r->select);
+		rc = vw_record_prepare(r->db, vw_record_sql_select, r->schema, &r->select);
 		err = rc == SQLITE_OK ? load_info(r, e) : vw_recording_fail(r, rc, e);
 	}
 	if (err) {

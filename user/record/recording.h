@@ -10,6 +10,7 @@
 struct vw_recording {
 	char *name; /* for messages */
 	sqlite3 *db;
+	int schema; /* its version */
 	struct vw_record_statements select;
 	struct vw_record_names names;
 	struct vw_record_info info;

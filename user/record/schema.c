@@ -9,6 +9,11 @@
 	{                                                                                          \
 		COLUMN(kind, strct, label, member)                                                 \
 	}
+/* A column that is not in the first version; such come last. */
+#define SINCE(version, kind, strct, label, member)                                                 \
+	{                                                                                          \
+		COLUMN(kind, strct, label, member), .since = (version)                             \
+	}
 #define KNOWN(kind, strct, label, member, flag)                                                    \
 	{                                                                                          \
 		COLUMN(kind, strct, label, member), .known = offsetof(strct, flag)                 \
@@ -136,6 +141,7 @@ static const struct vw_record_column work_columns[] = {
 	C(NS, OBS, "oncpu_ns", work.oncpu_ns),
 	C(NS, OBS, "wait_ns", work.wait_ns),
 	C(NS, OBS, "throttled_ns", work.throttled_ns),
+	SINCE(2, START, OBS, "since_ns", work.since_ns),
 };
 
 static const struct vw_record_column busy_columns[] = {
@@ -238,6 +244,28 @@ static const struct vw_record_column report_columns[] = {
 	C(BOOL, OBS, "gp_kthread_starved", report.gp_kthread_starved),
 	C(BOOL, OBS, "timer_late", report.timer_late),
 	C(BOOL, OBS, "interrupts", report.interrupts),
+};
+
+static const char *elsewhere_name(unsigned int how)
+{
+	static const char *const names[] = {
+		[VW_ELSEWHERE_KTHREAD] = "kthread",
+		[VW_ELSEWHERE_KWORKER] = "kworker",
+		[VW_ELSEWHERE_CGROUP] = "cgroup",
+	};
+
+	return NAME_OF(names, how);
+}
+
+static const struct vw_record_column elsewhere_columns[] = {
+	TIMES,
+	WORD(OBS, "how", elsewhere.how, elsewhere_name, VW_ELSEWHERE_CGROUP + 1),
+	C(ID, OBS, "owner_pid", elsewhere.owner_pid),
+	C(ID, OBS, "tid", elsewhere.tid),
+	C(START, OBS, "start_ns", elsewhere.start_ns),
+	C(NS, OBS, "window_ns", elsewhere.window_ns),
+	C(NS, OBS, "used_ns", elsewhere.used_ns),
+	C(NS, OBS, "process_ns", elsewhere.process_ns),
 };
 
 static const struct vw_record_column tick_columns[] = {
@@ -364,6 +392,10 @@ static const struct vw_record_column detector_columns[] = {
 	{                                                                                          \
 		.name = (label), .shape = VW_RECORD_EVENT, COLUMNS(list)                           \
 	}
+#define EVENT_SINCE(version, label, list)                                                          \
+	{                                                                                          \
+		.name = (label), .shape = VW_RECORD_EVENT, COLUMNS(list), .since = (version)       \
+	}
 #define LIST(label, list, of, strct, n, member)                                                    \
 	{                                                                                          \
 		.name = (label), .shape = VW_RECORD_LIST, COLUMNS(list), .parent = (of),           \
@@ -389,6 +421,7 @@ const struct vw_record_table vw_record_tables[VW_RECORD_TABLES] = {
 	[VW_OBS_PAIR] = EVENT("pair", pair_columns),
 	[VW_OBS_BLOCKED] = EVENT("blocked", blocked_columns),
 	[VW_OBS_REPORT] = EVENT("report", report_columns),
+	[VW_OBS_ELSEWHERE] = EVENT_SINCE(2, "elsewhere", elsewhere_columns),
 	[VW_RECORD_TICK] = EVENT("tick", tick_columns),
 	[VW_RECORD_WORKER] = EVENT("worker", worker_columns),
 	[VW_RECORD_FINDING] = EVENT("finding", finding_columns),

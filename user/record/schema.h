@@ -15,7 +15,7 @@
 #include "record/info.h"
 
 #define VW_RECORD_APPLICATION_ID 0x76777263 /* "vwrc", in the header of the database file */
-#define VW_RECORD_SCHEMA 1
+#define VW_RECORD_SCHEMA 2
 #define VW_RECORD_SQL_LEN 2048
 
 /* 73 years.  What is beyond is kept as this, and sums of two can do no harm. */
@@ -49,6 +49,7 @@ struct vw_record_column {
 	unsigned int mask; /* BIT */
 	const char *(*word)(unsigned int value); /* WORD: of 0 to @n_words - 1 */
 	unsigned int n_words;
+	int since; /* the version of the schema that added it, 0: the first */
 };
 
 enum vw_record_shape {
@@ -60,7 +61,7 @@ enum vw_record_shape {
 
 /* Observations come first and are named as in enum vw_obs_kind. */
 enum vw_record_id {
-	VW_RECORD_TICK = VW_OBS_REPORT + 1,
+	VW_RECORD_TICK = VW_OBS_ELSEWHERE + 1,
 	VW_RECORD_WORKER,
 	VW_RECORD_FINDING,
 	VW_RECORD_EVENTS, /* so many tables of events */
@@ -89,6 +90,7 @@ struct vw_record_table {
 	unsigned int parent;
 	size_t count, array, stride;
 	unsigned int max;
+	int since; /* as of a column */
 };
 
 extern const struct vw_record_table vw_record_tables[VW_RECORD_TABLES];
@@ -113,13 +115,17 @@ bool vw_record_same(const struct vw_record_column *columns, unsigned int n, cons
 unsigned int vw_record_keys(const struct vw_record_table *table);
 
 /*
- * SQL for @table, in @buf.  The text of CREATE TABLE is what the database keeps and a reader
- * compares, so it must stay as it is for a schema.
+ * SQL for @table as version @schema has it, in @buf.  The text of CREATE TABLE is what the database
+ * keeps and a reader compares, so it must stay as it is for a schema.  What that version lacks is
+ * read as NULL, and a table that it lacks as an empty one.
  */
-const char *vw_record_sql_create(const struct vw_record_table *table, char buf[VW_RECORD_SQL_LEN]);
-const char *vw_record_sql_insert(const struct vw_record_table *table, char buf[VW_RECORD_SQL_LEN]);
+const char *vw_record_sql_create(const struct vw_record_table *table, int schema,
+				 char buf[VW_RECORD_SQL_LEN]);
+const char *vw_record_sql_insert(const struct vw_record_table *table, int schema,
+				 char buf[VW_RECORD_SQL_LEN]);
 /* All rows in order; of findings, which are not read back, only the key. */
-const char *vw_record_sql_select(const struct vw_record_table *table, char buf[VW_RECORD_SQL_LEN]);
+const char *vw_record_sql_select(const struct vw_record_table *table, int schema,
+				 char buf[VW_RECORD_SQL_LEN]);
 /* For people: one view over the events of all tables. */
 const char *vw_record_sql_view(char buf[VW_RECORD_SQL_LEN]);
 

@@ -46,7 +46,8 @@ unsigned int vw_record_keys(const struct vw_record_table *table)
 	return table->shape == VW_RECORD_LIST ? 2 : 1;
 }
 
-const char *vw_record_sql_create(const struct vw_record_table *table, char buf[VW_RECORD_SQL_LEN])
+const char *vw_record_sql_create(const struct vw_record_table *table, int schema,
+				 char buf[VW_RECORD_SQL_LEN])
 {
 	static const char *const keys[] = {
 		[VW_RECORD_EVENT] = "seq INTEGER PRIMARY KEY",
@@ -59,13 +60,15 @@ const char *vw_record_sql_create(const struct vw_record_table *table, char buf[V
 
 	add(&t, "CREATE TABLE %s(%s", table->name, keys[table->shape]);
 	for (i = 0; i < table->n_columns; i++)
-		add(&t, ", %s %s", table->columns[i].name,
-		    is_text(&table->columns[i]) ? "TEXT" : "INTEGER");
+		if (table->columns[i].since <= schema)
+			add(&t, ", %s %s", table->columns[i].name,
+			    is_text(&table->columns[i]) ? "TEXT" : "INTEGER");
 	add(&t, table->shape == VW_RECORD_LIST ? ", PRIMARY KEY(seq, n)) WITHOUT ROWID" : ")");
 	return buf;
 }
 
-const char *vw_record_sql_insert(const struct vw_record_table *table, char buf[VW_RECORD_SQL_LEN])
+const char *vw_record_sql_insert(const struct vw_record_table *table, int schema,
+				 char buf[VW_RECORD_SQL_LEN])
 {
 	struct text t = { buf, 0 };
 	unsigned int i;
@@ -73,24 +76,36 @@ const char *vw_record_sql_insert(const struct vw_record_table *table, char buf[V
 	/* The one row is written again as the run goes on. */
 	add(&t, "%s INTO %s VALUES(?", table->shape == VW_RECORD_ROW ? "REPLACE" : "INSERT",
 	    table->name);
-	for (i = 1; i < vw_record_keys(table) + table->n_columns; i++)
+	for (i = 1; i < vw_record_keys(table); i++)
 		add(&t, ",?");
+	for (i = 0; i < table->n_columns; i++)
+		if (table->columns[i].since <= schema)
+			add(&t, ",?");
 	add(&t, ")");
 	return buf;
 }
 
-const char *vw_record_sql_select(const struct vw_record_table *table, char buf[VW_RECORD_SQL_LEN])
+const char *vw_record_sql_select(const struct vw_record_table *table, int schema,
+				 char buf[VW_RECORD_SQL_LEN])
 {
 	const char *key = has_seq(table) ? "seq" : table->shape == VW_RECORD_ROW ? "id" : "n";
 	bool key_only = table == &vw_record_tables[VW_RECORD_FINDING];
+	bool exists = table->since <= schema;
 	struct text t = { buf, 0 };
 	unsigned int i;
 
-	add(&t, "SELECT %s%s", key, has_seq(table) && has_n(table) ? ",n" : "");
+	add(&t, "SELECT %s%s", exists ? key : "NULL",
+	    !has_seq(table) || !has_n(table) ? "" :
+	    exists			     ? ",n" :
+					       ",NULL");
 	for (i = 0; i < table->n_columns && !key_only; i++)
-		add(&t, ",%s", table->columns[i].name);
-	add(&t, " FROM %s ORDER BY %s%s", table->name, key,
-	    has_seq(table) && has_n(table) ? ",n" : "");
+		add(&t, ",%s",
+		    exists && table->columns[i].since <= schema ? table->columns[i].name : "NULL");
+	if (exists)
+		add(&t, " FROM %s ORDER BY %s%s", table->name, key,
+		    has_seq(table) && has_n(table) ? ",n" : "");
+	else
+		add(&t, " WHERE 0");
 	return buf;
 }
 

@@ -109,11 +109,12 @@ static int set_up(struct vw_writer *w)
 	if (rc == SQLITE_OK)
 		rc = vw_record_exec(w->db, sql);
 	for (i = 0; i < VW_RECORD_TABLES && rc == SQLITE_OK; i++)
-		rc = vw_record_exec(w->db, vw_record_sql_create(&vw_record_tables[i], sql));
+		rc = vw_record_exec(w->db, vw_record_sql_create(&vw_record_tables[i],
+								VW_RECORD_SCHEMA, sql));
 	if (rc == SQLITE_OK)
 		rc = vw_record_exec(w->db, vw_record_sql_view(sql));
 	if (rc == SQLITE_OK)
-		rc = vw_record_prepare(w->db, vw_record_sql_insert, &w->insert);
+		rc = vw_record_prepare(w->db, vw_record_sql_insert, VW_RECORD_SCHEMA, &w->insert);
 	w->in_transaction = true;
 	return fail(w, rc);
 }

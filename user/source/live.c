@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "attr/attr.h"
-#include "load/bpf.h"
-#include "load/features.h"
-#include "load/decode.h"
-#include "source/live.h"
-#include "source/procfs.h"
-#include "source/sentinel.h"
-#include "source/workers.h"
+#include "source/live_internal.h"
 #include "util/clock.h"
 
 /* All of /proc is looked through so often where births and exits are told by BPF, and where not. */
@@ -22,31 +12,11 @@
 /* A new worker's device and tap come a little later than the worker. */
 #define SETTLE_NS UINT64_C(10000000000)
 #define SETTLE_EVERY_NS UINT64_C(500000000)
-#define EMIT_NS UINT64_C(100000000)
 
-struct vw_live {
-	struct vw_live_config config;
-	int proc_fd, sys_fd;
-	struct vw_features features;
-	struct vw_plan plan;
-	struct vw_bpf *bpf;
-	struct vw_procfs_source *procfs;
-	struct vw_attr *attr;
-	struct vw_workers *workers;
-	struct vw_tasks *told; /* tasks the detectors have been told of */
-	struct vw_decode *decode;
-	struct vw_sentinel *sentinel;
-	uint64_t scanned_ns, settled_ns, lost_told;
-	unsigned int seen;
-	bool first_scan;
-	/* Of the poll under way. */
-	vw_obs_fn fn;
-	void *ctx;
-	int err;
-};
-
-static void emit(struct vw_live *live, const struct vw_obs *obs)
+void vw_live_emit(void *ctx, const struct vw_obs *obs)
 {
+	struct vw_live *live = ctx;
+
 	if (live->fn)
 		live->fn(live->ctx, obs);
 }
@@ -58,7 +28,7 @@ static void tell_task(struct vw_live *live, const struct vw_task *task, uint64_t
 
 	if (vw_tasks_put(live->told, task))
 		live->err = -ENOMEM;
-	emit(live, &obs);
+	vw_live_emit(live, &obs);
 }
 
 static void tell_exit(struct vw_live *live, int32_t tid, uint64_t ts)
@@ -66,13 +36,14 @@ static void tell_exit(struct vw_live *live, int32_t tid, uint64_t ts)
 	struct vw_obs obs = { .kind = VW_OBS_TASK_EXIT, .ts_ns = ts, .tid = tid };
 
 	vw_tasks_remove(live->told, tid);
-	emit(live, &obs);
+	vw_live_emit(live, &obs);
 }
 
 static void forget(struct vw_live *live, int32_t tid, uint64_t ts)
 {
 	if (live->bpf)
 		vw_bpf_unwatch(live->bpf, tid);
+	vw_parts_gone(live->parts, tid, ts);
 	vw_workers_remove(live->workers, tid);
 	tell_exit(live, tid, ts);
 }
@@ -101,7 +72,8 @@ static void watch(struct vw_live *live, const struct vw_task *found, uint64_t ts
 	if (is_new && task.role == VW_ROLE_VHOST_WORKER)
 		live->seen++;
 	if (is_new && live->bpf)
-		live->err = vw_bpf_watch(live->bpf, task.tid, task.start_ns) ?: live->err;
+		live->err = vw_bpf_watch(live->bpf, task.tid, task.start_ns, VW_WATCH_TASK) ?:
+				    live->err;
 	if (live->procfs)
 		live->err = vw_procfs_watch(live->procfs, &task) ?: live->err;
 	tell_task(live, &task, ts);
@@ -161,7 +133,7 @@ static int scan_all(struct vw_live *live, uint64_t ts)
 }
 
 /* A task that a record names and nobody has been told of. */
-static void on_unknown(void *ctx, const struct vw_task *hint, uint64_t ts)
+void vw_live_know(void *ctx, const struct vw_task *hint, uint64_t ts)
 {
 	struct vw_live *live = ctx;
 	const struct vw_task *known = vw_tasks_get(live->told, hint->tid);
@@ -183,8 +155,8 @@ static void on_stint(struct vw_live *live, const struct vw_obs *obs)
 	if (!obs->stint.final)
 		vw_sentinel_avoid(live->sentinel, obs->stint.cpu, obs->ts_ns);
 	else if (live->bpf)
-		vw_bpf_clear_suspect(live->bpf, obs->stint.tid);
-	emit(live, obs);
+		vw_bpf_mark(live->bpf, obs->stint.tid, VW_WATCH_SUSPECT, false);
+	vw_live_emit(live, obs);
 }
 
 static void on_record(void *ctx, const struct vw_rec_hdr *hdr)
@@ -197,7 +169,7 @@ static void on_record(void *ctx, const struct vw_rec_hdr *hdr)
 
 	switch (hdr->kind) {
 	case VW_REC_STINT:
-		vw_decode_stint(live->decode, (const void *)hdr, &obs, on_unknown, live);
+		vw_decode_stint(live->decode, (const void *)hdr, &obs, vw_live_know, live);
 		on_stint(live, &obs);
 		break;
 	case VW_REC_TASK_NEW:
@@ -213,8 +185,9 @@ static void on_record(void *ctx, const struct vw_rec_hdr *hdr)
 			forget(live, w->task.tid, hdr->ts_ns);
 		break;
 	default:
-		break; /* of a newer BPF object: the size lets us step over it */
+		break;
 	}
+	live->err = vw_parts_record(live->parts, hdr) ?: live->err;
 }
 
 static void on_procfs(void *ctx, const struct vw_obs *obs)
@@ -239,7 +212,7 @@ static void poll_losses(struct vw_live *live, uint64_t now)
 	obs.loss.cpu = -1;
 	obs.loss.count = lost - live->lost_told;
 	live->lost_told = lost;
-	emit(live, &obs);
+	vw_live_emit(live, &obs);
 }
 
 /* Facts that were not there yet when a worker was: its tap, its owner's command line. */
@@ -264,7 +237,9 @@ static void settle(struct vw_live *live, uint64_t now)
 int vw_live_poll(struct vw_live *live, vw_obs_fn fn, void *ctx)
 {
 	uint64_t now = vw_clock_now();
-	uint64_t every = live->plan.births && live->plan.exits ? RESCAN_TOLD_NS : RESCAN_UNTOLD_NS;
+	uint64_t every = live->plan.tp[VW_TP_TASK_NEWTASK] && live->plan.tp[VW_TP_PROCESS_EXIT] ?
+				 RESCAN_TOLD_NS :
+				 RESCAN_UNTOLD_NS;
 	int err = 0;
 
 	vw_sentinel_beat(live->sentinel);
@@ -282,9 +257,10 @@ int vw_live_poll(struct vw_live *live, vw_obs_fn fn, void *ctx)
 	} else if (!err) {
 		err = vw_procfs_sample(live->procfs, now, on_procfs, live);
 	}
+	err = err < 0 ? err : vw_parts_poll(live->parts, vw_clock_now());
 	vw_decode_work(live->decode);
 	live->fn = NULL;
-	return err < 0 ? err : live->err;
+	return err ?: live->err;
 }
 
 void vw_live_rows(struct vw_live *live, uint64_t now_ns, vw_row_fn fn, void *ctx)
@@ -306,160 +282,9 @@ void vw_live_rows(struct vw_live *live, uint64_t now_ns, vw_row_fn fn, void *ctx
 			continue;
 		if (live->bpf)
 			vw_bpf_oncpu(live->bpf, row.task.tid, now_ns, &row.oncpu_ns);
+		vw_parts_row(live->parts, &row);
 		fn(ctx, &row);
 	}
-}
-
-static void fill_header(const struct vw_live *live, struct vw_header *h)
-{
-	const struct vw_plan *p = &live->plan;
-
-	memset(h, 0, sizeof(*h));
-	h->source = "live";
-	h->clock = "monotonic";
-	h->level = live->bpf && p->switches ? "trace" : "guard";
-	h->host = live->features.host;
-	h->n_hooks = p->n_hooks;
-	memcpy(h->hooks, p->hooks, sizeof(h->hooks));
-	h->n_detectors = p->n_detectors;
-	memcpy(h->detectors, p->detectors, sizeof(h->detectors));
-}
-
-static int open_roots(struct vw_live *live, struct vw_error *e)
-{
-	const struct vw_live_config *c = &live->config;
-
-	live->proc_fd = open(c->procfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	live->sys_fd = open(c->sysfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (live->proc_fd < 0 || live->sys_fd < 0)
-		return vw_error_set(e, -ENOENT, "no_input",
-				    "cannot open %s: %s; --procfs and --sysfs name them",
-				    live->proc_fd < 0 ? c->procfs : c->sysfs, strerror(errno));
-	live->attr = vw_attr_new(live->proc_fd, live->sys_fd);
-	live->workers = live->attr ? vw_workers_new(live->attr) : NULL;
-	live->told = vw_tasks_new();
-	live->decode = vw_decode_new(live->proc_fd);
-	if (!live->workers || !live->told || !live->decode)
-		return vw_error_set(e, -ENOMEM, "memory", "out of memory");
-	return 0;
-}
-
-/* BPF as planned, or /proc where the kernel (not the rights) is in the way. */
-static int open_sight(struct vw_live *live, struct vw_error *e)
-{
-	struct vw_bpf_config config = {
-		.wanted = live->config.wanted,
-		.threshold_ns = live->config.threshold_ns,
-		.emit_ns = EMIT_NS,
-		.verbose = live->config.verbose,
-	};
-	struct vw_error why = { "", "" };
-	int err = -ENOTSUP;
-
-	/* From here on: setting up takes a second on a hogged host, time enough to get stuck. */
-	live->sentinel = vw_sentinel_start(live->config.poll_ns);
-	if (config.wanted.clock == VW_PLAN_CLOCK_PROCFS) {
-		vw_plan_make(&live->features, &config.wanted, &live->plan);
-	} else {
-		/* Without BTF there is no BPF to load, so rights do not matter. */
-		err = live->features.btf ? vw_features_may_load(&live->features, e) : 0;
-		if (err) {
-			live->features.refused = true;
-			vw_plan_make(&live->features, &config.wanted, &live->plan);
-			return err;
-		}
-		err = vw_bpf_open(&config, &live->features, &live->plan, &live->bpf, &why);
-		vw_sentinel_beat(live->sentinel);
-		if (err && (err != -ENOTSUP || live->plan.clock != VW_PLAN_CLOCK_PROCFS)) {
-			if (e)
-				*e = why;
-			return err;
-		}
-	}
-	if (live->bpf)
-		return 0;
-	live->procfs = vw_procfs_new(live->attr, NULL);
-	return live->procfs ? 0 : vw_error_set(e, -ENOMEM, "memory", "out of memory");
-}
-
-static struct vw_live *new_live(const struct vw_live_config *config)
-{
-	struct vw_live *live = calloc(1, sizeof(*live));
-
-	if (!live)
-		return NULL;
-	live->config = *config;
-	live->proc_fd = live->sys_fd = -1;
-	live->first_scan = true;
-	return live;
-}
-
-int vw_live_open(const struct vw_live_config *config, struct vw_header *ret_header,
-		 struct vw_live **ret_live, struct vw_error *e)
-{
-	struct vw_live *live = new_live(config);
-	int err;
-
-	if (!live)
-		return vw_error_set(e, -ENOMEM, "memory", "out of memory");
-	err = open_roots(live, e);
-	if (!err)
-		err = vw_choice_check(&live->config.choice, live->attr, e);
-	if (err)
-		goto out;
-	vw_features_probe(&live->features, live->sys_fd);
-	err = open_sight(live, e);
-	if (err)
-		goto out;
-	fill_header(live, ret_header);
-	*ret_live = live;
-	return 0;
-out:
-	vw_live_close(live);
-	return err;
-}
-
-static void count(void *ctx, const struct vw_task *task)
-{
-	(*(unsigned int *)ctx)++;
-}
-
-int vw_live_survey(const struct vw_live_config *config, struct vw_header *ret_header,
-		   unsigned int *ret_workers, struct vw_error *e)
-{
-	struct vw_live *live = new_live(config);
-	int err;
-
-	*ret_workers = 0;
-	if (!live)
-		return vw_error_set(e, -ENOMEM, "memory", "out of memory");
-	err = open_roots(live, e);
-	if (!err) {
-		vw_attr_scan(live->attr, count, ret_workers);
-		vw_features_probe(&live->features, live->sys_fd);
-		err = open_sight(live, e);
-	}
-	fill_header(live, ret_header);
-	vw_live_close(live);
-	return err;
-}
-
-void vw_live_close(struct vw_live *live)
-{
-	if (!live)
-		return;
-	vw_sentinel_stop(live->sentinel);
-	vw_bpf_close(live->bpf);
-	vw_procfs_free(live->procfs);
-	vw_decode_free(live->decode);
-	vw_tasks_free(live->told);
-	vw_workers_free(live->workers);
-	vw_attr_free(live->attr);
-	if (live->proc_fd >= 0)
-		close(live->proc_fd);
-	if (live->sys_fd >= 0)
-		close(live->sys_fd);
-	free(live);
 }
 
 uint64_t vw_live_lost(struct vw_live *live)
