@@ -140,6 +140,88 @@ static void test_every_member(void **state)
 	free(events.of);
 }
 
+/* Takes out of the event what the first version of the schema has no column for. */
+static bool as_first(struct event *event)
+{
+	const struct vw_record_table *table = &vw_record_tables[event->id];
+	char *base = event->id == VW_RECORD_WORKER ? (char *)&event->row : (char *)&event->obs;
+	unsigned int i;
+
+	for (i = 0; i < table->n_columns; i++)
+		if (table->columns[i].since > 1) {
+			assert_int_equal(table->columns[i].type, VW_RECORD_START); /* NULL is 0 */
+			memset(base + table->columns[i].offset, 0, table->columns[i].size);
+		}
+	return table->since <= 1;
+}
+
+/* Makes the file what a vhostwatch of the first schema would have written. */
+static void downgrade(const struct record_env *env)
+{
+	char create[VW_RECORD_SQL_LEN], text[2 * VW_RECORD_SQL_LEN], columns[VW_RECORD_SQL_LEN];
+	unsigned int i, k;
+
+	sql(env, "DROP VIEW event");
+	for (i = 0; i < VW_RECORD_TABLES; i++) {
+		const struct vw_record_table *table = &vw_record_tables[i];
+
+		snprintf(text, sizeof(text), "ALTER TABLE %s RENAME TO later", table->name);
+		sql(env, text);
+		if (table->since <= 1) {
+			sql(env, vw_record_sql_create(table, 1, create));
+			strcpy(columns, table->shape == VW_RECORD_ROW	   ? "id" :
+					table->shape == VW_RECORD_ROW_LIST ? "n" :
+					table->shape == VW_RECORD_LIST	   ? "seq,n" :
+									     "seq");
+			for (k = 0; k < table->n_columns; k++)
+				if (table->columns[k].since <= 1) {
+					strcat(columns, ",");
+					strcat(columns, table->columns[k].name);
+				}
+			snprintf(text, sizeof(text), "INSERT INTO %s SELECT %s FROM later",
+				 table->name, columns);
+			sql(env, text);
+		}
+		sql(env, "DROP TABLE later");
+	}
+	sql(env, "PRAGMA user_version=1; UPDATE run SET schema=1");
+}
+
+static void test_first_schema(void **state)
+{
+	struct record_env *env = *state;
+	struct events events = new_events();
+	struct reading reading = { &events, 0 };
+	const struct vw_replay to = { check_obs, check_tick, check_row, &reading };
+	struct vw_task task = { .tid = 7, .start_ns = 1, .comm = "vhost-5" };
+	struct vw_writer *w = begin_record(env);
+	size_t seen[VW_RECORD_FINDING] = { 0 };
+	struct vw_replay_result result;
+	struct vw_recording *r;
+	struct vw_error e;
+	size_t i;
+
+	while (events.n < EVENTS / 4) {
+		add_random(env, &events, &task);
+		if (!as_first(&events.of[events.n - 1]))
+			memset(&events.of[--events.n], 0, sizeof(struct event));
+	}
+	for (i = 0; i < events.n; i++) {
+		seen[events.of[i].id]++;
+		write_event(w, &events.of[i]);
+	}
+	end_record(w, EVENTS * SEC);
+	assert_true(seen[VW_OBS_WORK] > 20);
+	assert_int_equal(seen[VW_OBS_ELSEWHERE], 0);
+	downgrade(env);
+	r = open_record(env->path);
+	assert_int_equal(vw_recording_info(r)->schema, 1);
+	assert_int_equal(vw_recording_replay(r, &to, &result, &e), 0);
+	assert_int_equal(reading.i, events.n);
+	vw_recording_close(r);
+	free(events.of);
+}
+
 static void test_run_row(void **state)
 {
 	struct record_env *env = *state;
@@ -441,8 +523,8 @@ static void test_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_every_member),  TEST(test_run_row),  TEST(test_facts_once),
-		TEST(test_same_findings), TEST(test_nonsense),
+		TEST(test_every_member), TEST(test_first_schema),  TEST(test_run_row),
+		TEST(test_facts_once),	 TEST(test_same_findings), TEST(test_nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
