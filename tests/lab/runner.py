@@ -33,6 +33,21 @@ def kernel_command_line(scenario):
     return " ".join(words)
 
 
+def node_options(scenario):
+    """NUMA nodes with their shares of CPUs and memory; none for one node."""
+    nodes, memory = scenario["nodes"], scenario["memory"]
+    if nodes == 1:
+        return []
+    size = int(memory[:-1]) * (1024 if memory[-1] == "G" else 1) // nodes
+    cpus = scenario["cpus"] // nodes
+    words = ["-m", f"{size * nodes}M"]
+    for node in range(nodes):
+        words += ["-object", f"memory-backend-ram,id=mem{node},size={size}M", "-numa",
+                  f"node,nodeid={node},memdev=mem{node},"
+                  f"cpus={node * cpus}-{(node + 1) * cpus - 1}"]
+    return words
+
+
 def qemu_command(scenario, vmlinuz, initrd, out):
     if scenario["icount"]:
         # Guest time is the count of executed instructions: the machine's load does not show.
@@ -45,7 +60,7 @@ def qemu_command(scenario, vmlinuz, initrd, out):
             "-monitor", f"unix:{emulator.monitor_path(out)},server=on,wait=off",
             "-device", "virtio-serial-pci", "-chardev", f"file,id=lab,path={out}/results.tar",
             "-device", "virtserialport,chardev=lab,name=lab",
-            "-kernel", str(vmlinuz), "-initrd", str(initrd),
+            *node_options(scenario), "-kernel", str(vmlinuz), "-initrd", str(initrd),
             "-append", kernel_command_line(scenario)]
 
 

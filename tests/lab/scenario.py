@@ -11,7 +11,7 @@ from kernels import LabError
 REQUIRED = object()
 TOP = {
     "about": (str, ""), "kernel": (str, REQUIRED), "variant": (str, "after"),
-    "preempt": (str, "none"), "cpus": (int, 2), "icount": (bool, False),
+    "preempt": (str, "none"), "cpus": (int, 2), "nodes": (int, 1), "icount": (bool, False),
     "memory": (str, "512M"), "cmdline": (str, ""), "timeout_s": (int, 180),
     "worker_mode": (str, None), "modules": (list, []), "files": (list, []),
     "qemu_guest": (bool, False), "needs_vhostwatch": (bool, False), "script": (str, "run_loads"),
@@ -120,6 +120,8 @@ def check(where, data):
     check_loads(where, scenario)
     if scenario["icount"] and scenario["cpus"] != 1:
         raise LabError(f"{where}: icount needs cpus = 1 (with more a boot takes minutes)")
+    if scenario["nodes"] < 1 or scenario["cpus"] % scenario["nodes"]:
+        raise LabError(f"{where}: nodes must share the cpus evenly")
     if not re.fullmatch(r"\d+[MG]", scenario["memory"]):
         raise LabError(f"{where}: memory is a number with M or G")
     return scenario
