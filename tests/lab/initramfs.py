@@ -16,7 +16,11 @@ import kernels
 from kernels import LabError
 
 GUEST_DIR = kernels.LAB_DIR / "guest"
-LOAD_SOURCES = ("vhost-load.c", "vl-dev.c", "vl-run.c")
+# Static programs of the guest's /bin: sources, and headers that they depend on.
+PROGRAMS = {
+    "vhost-load": (("vhost-load.c", "vl-dev.c", "vl-run.c"), ("vhost-load.h",)),
+    "move-load": (("move-load.c",), ()),
+}
 LOAD_FLAGS = ("-O2", "-g", "-std=gnu11", "-Wall", "-Wextra", "-D_GNU_SOURCE", "-static",
               "-pthread")
 BASE_MODULES = ("virtio_pci", "virtio_console", "tun", "tap", "vhost_iotlb", "vhost",
@@ -162,17 +166,18 @@ def base_image(info, variant, extra_modules):
     return path, dict(files)
 
 
-def vhost_load():
-    """Path of the static load program, built when its sources changed."""
+def lab_program(name):
+    """Path of a static program of the lab, built when its sources changed."""
+    sources, headers = PROGRAMS[name]
     digest = hashlib.sha256(repr(LOAD_FLAGS).encode())
-    for name in (*LOAD_SOURCES, "vhost-load.h"):
-        digest.update((kernels.LAB_DIR / name).read_bytes())
-    path = kernels.cache_dir() / "vhost-load" / f"vhost-load-{digest.hexdigest()[:16]}"
+    for source in (*sources, *headers):
+        digest.update((kernels.LAB_DIR / source).read_bytes())
+    path = kernels.cache_dir() / "programs" / f"{name}-{digest.hexdigest()[:16]}"
     if not path.exists():
         with tempfile.TemporaryDirectory() as folder:
-            target = pathlib.Path(folder) / "vhost-load"
+            target = pathlib.Path(folder) / name
             kernels.run(["gcc", *LOAD_FLAGS, "-o", target,
-                         *(kernels.LAB_DIR / name for name in LOAD_SOURCES)])
+                         *(kernels.LAB_DIR / source for source in sources)])
             kernels.run(["strip", target])
             atomic_write(path, target.read_bytes(), 0o755)
     return path
@@ -236,7 +241,8 @@ def scenario_image(scenario, files, mark, vhostwatch):
     # Only fail, check and an explicit exit end a scenario badly, not its last command.
     script = ". /lab/settings.sh\n. /lab/lib.sh\n" + scenario["script"] + "\nexit 0\n"
     cpio.add("lab/script.sh", script.encode())
-    cpio.program(vhost_load(), "bin/vhost-load")
+    for name in PROGRAMS:
+        cpio.program(lab_program(name), f"bin/{name}")
     if vhostwatch:
         cpio.program(vhostwatch, "bin/vhostwatch")
     for entry in scenario["files"]:

@@ -39,7 +39,7 @@ def do_btf(args):
 
 
 def do_load(_args):
-    print(initramfs.vhost_load())
+    print(initramfs.lab_program("vhost-load"))
     return 0
 
 

@@ -102,7 +102,7 @@ class Offline(unittest.TestCase):
                          ["[ 1] a", "[ 3] c"])
 
     def test_bad_options_of_the_load(self):
-        program = initramfs.vhost_load()
+        program = initramfs.lab_program("vhost-load")
         for words in (["--size", "1"], ["--size", "9x"], ["--ring", "100"], ["--direction", "up"],
                       ["-name", "guest="], ["--count", "2", "--churn", "2"], ["--bogus"],
                       ["extra"], ["--tap", "x" * 16]):
