@@ -201,6 +201,12 @@ static enum vw_cause cause_of(const struct boost_episode *e)
 	return e->turns >= PING_PONG_TURNS ? VW_CAUSE_PING_PONG : VW_CAUSE_FUTILE_KICK;
 }
 
+static bool is_of_vm(const struct vw_task *task)
+{
+	return task->watched || task->role == VW_ROLE_VHOST_WORKER || task->role == VW_ROLE_VCPU ||
+	       task->role == VW_ROLE_EMULATOR;
+}
+
 static void keep_evidence(struct boost_episode *e, const struct vw_obs_move *m)
 {
 	struct vw_boost_evidence *b = &e->base.finding.evidence.boost;
@@ -268,6 +274,9 @@ static int feed_move(struct vw_episodes *set, const struct vw_obs *obs)
 		e->base.finding.culprit = task;
 	}
 	update(set, e, obs, &task, first);
+	/* Other programs are moved by each exec on a busy host: of these what cost others T. */
+	if (first || e->base.minor)
+		e->base.minor = !is_of_vm(&task) && e->victims_ns < set->env->config.threshold_ns;
 	return 0;
 }
 

@@ -9,6 +9,8 @@
 
 static void emit(struct vw_episodes *set, struct vw_episode *episode)
 {
+	if (episode->minor)
+		return;
 	set->words(episode, &set->env->config.host);
 	episode->told = true;
 	episode->news = false;
@@ -66,7 +68,9 @@ static void make_room(struct vw_episodes *set)
 		return;
 	HASH_ITER(hh, set->head, episode, next)
 	{
-		if (episode->finding.end_ns < oldest->finding.end_ns)
+		if (episode->minor != oldest->minor ?
+			    episode->minor :
+			    episode->finding.end_ns < oldest->finding.end_ns)
 			oldest = episode;
 	}
 	vw_episodes_close(set, oldest);

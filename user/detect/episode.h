@@ -13,7 +13,8 @@
 #include "detect/detector.h"
 #include "util/hash.h"
 
-#define VW_EPISODES_MAX 1024 /* open at a time; the one longest unseen makes room */
+/* Open at a time; the one longest unseen makes room, of the minor ones while there are any. */
+#define VW_EPISODES_MAX 1024
 
 struct vw_episode_key {
 	int32_t tid, cpu, what, other; /* as the detector likes; unused ones are 0 */
@@ -23,6 +24,7 @@ struct vw_episode_key {
 struct vw_episode {
 	struct vw_episode_key key;
 	bool lasts; /* something in it goes on right now */
+	bool minor; /* not worth telling: nothing is emitted while this is set */
 	bool told;
 	bool news; /* since it was told */
 	uint64_t keep_ns; /* where sources speak less often than usual: over after so long */
