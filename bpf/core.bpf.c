@@ -14,6 +14,8 @@ const volatile __u32 vw_self = 0;
 const volatile __u64 vw_tif_full = 0;
 const volatile __u64 vw_tif_lazy = 0;
 const volatile __u8 vw_switch_state = 0;
+const volatile __u32 vw_n_cpus = 0;
+const volatile __u32 vw_mask_bytes = 8;
 
 __u32 vw_active = 0;
 __u32 vw_trace = 0;

@@ -6,6 +6,7 @@
  */
 #include "vw_core.bpf.h"
 #include <bpf/bpf_tracing.h>
+#include "vw_moved.bpf.h"
 #include "vw_report.bpf.h"
 
 static __always_inline void leave(struct vw_abi_totals *t, u64 now, bool runnable)
@@ -31,13 +32,17 @@ static __always_inline void enter(struct vw_abi_totals *t, struct task_struct *t
 }
 
 static __noinline int watched_switch(struct task_struct *prev, struct task_struct *next,
-				     bool runnable)
+				     bool runnable, u8 why)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct vw_abi_totals *t;
 	struct vw_stint *s;
 	u32 zero = 0;
 
+	if (why & (VW_WATCH_STOPPER | VW_WATCH_MOVED))
+		vw_moves_switch(prev, next, runnable, now);
+	if (!(why & ~(VW_WATCH_STOPPER | VW_WATCH_MOVED)))
+		return 0;
 	t = vw_totals_get(prev->pid, prev->start_boottime);
 	if (t)
 		leave(t, now, runnable);
@@ -65,9 +70,11 @@ static __always_inline bool is_runnable(unsigned long long *ctx, bool preempt,
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(vw_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	if (!(*vw_watch_slot(prev->pid) | *vw_watch_slot(next->pid)))
+	u8 why = *vw_watch_slot(prev->pid) | *vw_watch_slot(next->pid);
+
+	if (!why)
 		return 0;
 	if (!vw_active)
 		return 0;
-	return watched_switch(prev, next, is_runnable(ctx, preempt, prev));
+	return watched_switch(prev, next, is_runnable(ctx, preempt, prev), why);
 }

@@ -106,6 +106,73 @@ struct vw_rec_task {
 	struct vw_abi_task task;
 };
 
+/* A host with more CPUs: what is allowed and what is idle is not known. */
+#define VW_ABI_MOVE_CPUS 1024
+
+#define VW_MOVE_NUMA 1 /* NUMA balancing had asked for it */
+#define VW_MOVE_TO_IDLE 2 /* nothing ran where it went: nothing more is told of this move */
+
+/* A running task was taken off its CPU by that CPU's stopper and moved, at ts_ns. */
+struct vw_rec_move {
+	struct vw_rec_hdr hdr;
+	struct vw_abi_task task;
+	__u64 arrivals; /* times it had got a CPU */
+	__u64 left_ts_ns; /* when it was taken off */
+	__u64 relieved_ns; /* the longest wait on the CPU that it left */
+	__u32 from_cpu, to_cpu;
+	__u32 flags; /* VW_MOVE_* */
+	__u32 n_cpus; /* the masks cover the CPUs below this number; 0: there are too many */
+	__u32 held_tid; /* who ran on to_cpu, and has VW_WATCH_MOVED now; 0 */
+	__u32 pad;
+	/* Bits.  Of the idle ones that it may use the first some, and to_cpu if it is idle. */
+	__u64 allowed[VW_ABI_MOVE_CPUS / 64];
+	__u64 idle[VW_ABI_MOVE_CPUS / 64];
+};
+
+#define VW_RAN_MOVED_ON 1 /* it did not run, it was moved once more */
+#define VW_RAN_FREE 2 /* who had run on to_cpu was about to sleep, and nobody else waited there */
+#define VW_RAN_DISPLACED 4 /* the one below was running, still runnable, and made room */
+#define VW_RAN_OLD_IDLE 8 /* old_idle_ns is valid */
+
+/* The task of the move at @moved_ts_ns got to run, at ts_ns on hdr.cpu. */
+struct vw_rec_move_ran {
+	struct vw_rec_hdr hdr;
+	__u64 start_ns;
+	__u64 moved_ts_ns;
+	__u64 old_idle_ns; /* its old CPU idles, since so long after the task was taken off */
+	__u64 displaced_arrivals;
+	__u32 tid;
+	__u32 flags; /* VW_RAN_* */
+	struct vw_abi_task displaced;
+	__u32 n_waiters;
+	__u32 pad;
+	__u64 before_ns; /* who has waited for so long was there before the task came */
+	struct vw_abi_waiter waiters[VW_ABI_WAITERS]; /* those that wait there then */
+};
+
+/* Who made room at @ran_ts_ns runs again, at ts_ns. */
+struct vw_rec_move_back {
+	struct vw_rec_hdr hdr;
+	__u64 start_ns;
+	__u64 ran_ts_ns;
+	__u32 tid;
+	__u32 pad;
+};
+
+/* Value of the moves map, key tid: what the switch hook is to look at. */
+struct vw_abi_move {
+	__u64 start_ns; /* identity */
+	__u64 moved_ts_ns; /* it was moved and has not run since; 0 */
+	__u64 left_clock; /* the clock of the queue it left, when it was taken off */
+	__u64 to_clock; /* that of the queue it went to, when it was moved */
+	__u64 displaced_ts_ns; /* it made room and has not run since; 0 */
+	__u64 held_ts_ns; /* it ran on to_cpu when another one was moved there, and still does; 0 */
+	__u32 held_for; /* tid of that one */
+	__u32 from_cpu;
+	__u32 free; /* of a moved one: VW_RAN_FREE holds */
+	__u32 pad;
+};
+
 /*
  * Value of the totals map, key tid: what the switch hook adds up for a task with VW_WATCH_TASK or
  * VW_WATCH_VCPU, since @since_ns.
@@ -136,6 +203,10 @@ _Static_assert(sizeof(struct vw_abi_task) == 40, "task");
 _Static_assert(sizeof(struct vw_abi_waiter) == 64, "waiter");
 _Static_assert(sizeof(struct vw_rec_stint) == 16 + 40 + 40 + 8 * 64 + 32 * 8, "stint");
 _Static_assert(sizeof(struct vw_rec_task) == 56, "task record");
+_Static_assert(sizeof(struct vw_rec_move) == 16 + 40 + 48 + 2 * VW_ABI_MOVE_CPUS / 8, "move");
+_Static_assert(sizeof(struct vw_rec_move_ran) == 16 + 40 + 40 + 16 + 8 * 64, "move ran");
+_Static_assert(sizeof(struct vw_rec_move_back) == 40, "move back");
+_Static_assert(sizeof(struct vw_abi_move) == 64, "moves");
 _Static_assert(sizeof(struct vw_abi_totals) == 56, "totals");
 
 #endif

@@ -67,7 +67,8 @@ struct {
 struct vw_walk {
 	u64 head, node;
 	u64 clock; /* of the queue */
-	u64 oldest; /* the longest wait, throttled tasks left out */
+	u64 oldest; /* the longest wait, throttled tasks and our own left out */
+	u64 own; /* the longest of our own */
 	u64 runner; /* the running task, left out of the walk */
 	u32 n;
 	u32 fill; /* keep the waiters too */
@@ -92,6 +93,9 @@ extern const volatile __u32 vw_self; /* our own process: never a victim */
 extern const volatile __u64 vw_tif_full; /* mask of TIF_NEED_RESCHED; 0: not known here */
 extern const volatile __u64 vw_tif_lazy; /* mask of TIF_NEED_RESCHED_LAZY; 0: none */
 extern const volatile __u8 vw_switch_state; /* sched_switch has the state as an argument */
+
+extern const volatile __u32 vw_n_cpus; /* possible CPUs: one more than the highest number */
+extern const volatile __u32 vw_mask_bytes; /* of their mask, whole words, as far as it is read */
 
 /* Set once everything is attached: half-attached programs say nothing. */
 extern __u32 vw_active;

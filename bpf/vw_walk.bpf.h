@@ -88,9 +88,12 @@ static long vw_walk_step(u32 i, void *unused)
 	walk->node = (u64)BPF_CORE_READ(node, next);
 	if ((u64)task == walk->runner || vw_se_delayed(se))
 		return 0;
-	if ((u32)BPF_CORE_READ(task, tgid) == vw_self)
-		return 0; /* the watcher gets out of the way by itself */
 	wait = vw_task_wait(task, walk->clock);
+	if ((u32)BPF_CORE_READ(task, tgid) == vw_self) {
+		/* The watcher gets out of the way by itself, so it is no victim. */
+		walk->own = wait > walk->own ? wait : walk->own;
+		return 0;
+	}
 	throttled = vw_task_throttled(task);
 	if (wait > walk->oldest && !throttled)
 		walk->oldest = wait;
@@ -118,6 +121,7 @@ static __noinline struct vw_walk *vw_walk_queue(struct task_struct *runner, bool
 	walk->clock = BPF_CORE_READ(rq, clock);
 	walk->runner = (u64)runner;
 	walk->oldest = 0;
+	walk->own = 0;
 	walk->fill = fill;
 	walk->n = 0;
 	/* The verifier looks at one step only; a plain loop of this body is beyond its limit. */

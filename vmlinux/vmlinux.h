@@ -36,7 +36,13 @@ struct load_weight {
 
 struct rq {
 	unsigned int nr_running;
+	int cpu;
+	int online;
+	struct task_struct *curr;
+	struct task_struct *idle;
+	struct task_struct *stop;
 	u64 clock;
+	u64 idle_stamp;
 	struct list_head cfs_tasks;
 };
 
@@ -55,6 +61,10 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };
 
+struct task_group {
+	struct cfs_rq **cfs_rq;
+};
+
 struct sched_info {
 	unsigned long pcount;
 	unsigned long long last_arrival;
@@ -68,6 +78,8 @@ struct task_struct {
 	int prio;
 	unsigned int policy;
 	struct sched_entity se;
+	struct task_group *sched_task_group;
+	const void *cpus_ptr; /* a cpumask */
 	struct sched_info sched_info;
 	int pid;
 	int tgid;

@@ -74,12 +74,41 @@ static void test_has(void **state)
 	assert_false(vw_cpulist_has("1,x,2", 2));
 }
 
+static void written(const char *expected, uint64_t low, uint64_t high, uint32_t n)
+{
+	const uint64_t mask[2] = { low, high };
+	char buf[32] = "?";
+
+	assert_int_equal(vw_cpulist_write(buf, sizeof(buf), mask, n), 0);
+	assert_string_equal(buf, expected);
+}
+
+static void test_write(void **state)
+{
+	const uint64_t every_other = UINT64_C(0x5555555555555555);
+	char buf[8] = "?";
+
+	(void)state;
+	written("0-3,8", 0x10f, 0, 128);
+	written("0-3", 0x10f, 0, 8); /* none at or above the number */
+	written("", 0, 1, 64);
+	written("", 0, 0, 128);
+	written("0-127", UINT64_MAX, UINT64_MAX, 128);
+	written("63-64,127", UINT64_C(1) << 63, UINT64_C(1) << 63 | 1, 128);
+	/* A list that does not fit is none: a part of it would be another list. */
+	assert_int_equal(vw_cpulist_write(buf, sizeof(buf), &every_other, 64), -ENOSPC);
+	assert_string_equal(buf, "");
+	assert_int_equal(vw_cpulist_write(buf, sizeof(buf), &every_other, 8), 0);
+	assert_string_equal(buf, "0,2,4,6");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_next),
 		cmocka_unit_test(test_bad),
 		cmocka_unit_test(test_has),
+		cmocka_unit_test(test_write),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,7 @@ static struct vw_features full(void)
 	f.btf = f.perf_cpu_clock = f.sched_info = f.vhost_loaded = true;
 	f.tp[VW_TP_LOCAL_TIMER] = f.tp[VW_TP_STAT_RUNTIME] = f.tp[VW_TP_SWITCH] = true;
 	f.tp[VW_TP_TASK_NEWTASK] = f.tp[VW_TP_TASK_RENAME] = f.tp[VW_TP_PROCESS_EXIT] = true;
+	f.tp[VW_TP_MIGRATE] = f.tp[VW_TP_MOVE_NUMA] = f.tp[VW_TP_SWAP_NUMA] = true;
 	return f;
 }
 
@@ -127,6 +128,51 @@ static void test_guard(void **state)
 	p = trace(&f);
 	assert_false(p.tp[VW_TP_SWITCH]);
 	assert_false(hook(&p, "switches")->optional);
+}
+
+static void no_moves(const struct vw_plan *p, const char *reason)
+{
+	assert_false(p->tp[VW_TP_MIGRATE] || p->tp[VW_TP_MOVE_NUMA] || p->tp[VW_TP_SWAP_NUMA]);
+	assert_int_equal(hook(p, "moves")->state, VW_HOOK_MISSING);
+	assert_string_equal(hook(p, "moves")->reason, reason);
+	assert_int_equal(detector(p, "spurious_migration_boost"), VW_DETECTOR_OFF);
+}
+
+/* Moves need the switches, the move itself, and how long others had waited. */
+static void test_moves(void **state)
+{
+	struct vw_features f = full();
+	struct vw_plan p = trace(&f);
+
+	(void)state;
+	assert_true(p.tp[VW_TP_MIGRATE] && p.tp[VW_TP_MOVE_NUMA] && p.tp[VW_TP_SWAP_NUMA]);
+	assert_int_equal(detector(&p, "spurious_migration_boost"), VW_DETECTOR_FULL);
+	/* A kernel without NUMA balancing lacks nothing for it. */
+	f.tp[VW_TP_MOVE_NUMA] = f.tp[VW_TP_SWAP_NUMA] = false;
+	p = trace(&f);
+	assert_true(p.tp[VW_TP_MIGRATE] && !p.tp[VW_TP_MOVE_NUMA] && !p.tp[VW_TP_SWAP_NUMA]);
+	assert_string_equal(hook(&p, "moves")->via, "tp_btf/sched_migrate_task");
+	assert_int_equal(detector(&p, "spurious_migration_boost"), VW_DETECTOR_FULL);
+	f = full();
+	p = make(&f, VW_PLAN_GUARD, VW_PLAN_CLOCK_NONE, 0);
+	no_moves(&p, "not used at guard level");
+	assert_true(hook(&p, "moves")->optional);
+	f.tp[VW_TP_MIGRATE] = false;
+	p = trace(&f);
+	no_moves(&p, "the tracepoint does not exist on this kernel");
+	assert_false(hook(&p, "moves")->optional);
+	f = full();
+	f.tp[VW_TP_SWITCH] = false;
+	p = trace(&f);
+	no_moves(&p, "needs the switches");
+	f = full();
+	f.sched_info = false;
+	p = trace(&f);
+	no_moves(&p, "the kernel does not say how long a task has waited");
+	f = full();
+	f.btf = false;
+	p = trace(&f);
+	no_moves(&p, "needs the switches");
 }
 
 /* Each clock in turn away: the next one of the order, and the header says why. */
@@ -385,6 +431,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_guard),
+		cmocka_unit_test(test_moves),
 		cmocka_unit_test(test_clock_order),
 		cmocka_unit_test(test_forced_clock),
 		cmocka_unit_test(test_no_btf),

@@ -51,6 +51,9 @@ static struct bpf_program *tp_program(struct core *skel, enum vw_tp tp)
 		[VW_TP_TASK_RENAME] = skel->progs.vw_task_rename,
 		[VW_TP_PROCESS_EXIT] = skel->progs.vw_process_exit,
 		[VW_TP_SWITCH] = skel->progs.vw_sched_switch,
+		[VW_TP_MIGRATE] = skel->progs.vw_migrate,
+		[VW_TP_MOVE_NUMA] = skel->progs.vw_move_numa,
+		[VW_TP_SWAP_NUMA] = skel->progs.vw_swap_numa,
 		[VW_TP_LOCAL_TIMER] = skel->progs.vw_local_timer,
 		[VW_TP_STAT_RUNTIME] = skel->progs.vw_stat_runtime,
 	};
@@ -74,8 +77,12 @@ static void choose_programs(struct core *skel, const struct vw_plan *plan,
 static void set_constants(struct core *skel, const struct vw_bpf_config *config,
 			  const struct vw_features *f)
 {
+	uint32_t mask_cpus, n_cpus = (uint32_t)libbpf_num_possible_cpus();
 	struct vw_tif tif = vw_tif_choose(f);
 
+	mask_cpus = n_cpus < VW_ABI_MOVE_CPUS ? n_cpus : VW_ABI_MOVE_CPUS;
+	skel->rodata->vw_n_cpus = n_cpus;
+	skel->rodata->vw_mask_bytes = (mask_cpus + 63) / 64 * 8;
 	skel->rodata->vw_threshold_ns = config->threshold_ns;
 	skel->rodata->vw_emit_ns = config->emit_ns;
 	skel->rodata->vw_tick_ns = f->tick_ns;

@@ -52,6 +52,7 @@ int vw_bpf_oncpu(struct vw_bpf *bpf, int32_t tid, uint64_t now_ns, uint64_t *ret
 /* The maps that user space reads; key and value are those of the map's definition in bpf/. */
 enum vw_bpf_map {
 	VW_MAP_TOTALS, /* uint32_t tid: struct vw_abi_totals */
+	VW_MAP_MOVES, /* uint32_t tid: struct vw_abi_move */
 	VW_MAP_COUNT,
 };
 

@@ -134,7 +134,7 @@ static void decode_stack(struct vw_decode *d, const struct vw_rec_stint *rec,
 			snprintf(s->stack[s->n_stack++], VW_FRAME_LEN, "%s", names[i]);
 }
 
-static void decode_task(const struct vw_abi_task *rec, struct vw_task *task)
+void vw_decode_task(const struct vw_abi_task *rec, struct vw_task *task)
 {
 	memset(task, 0, sizeof(*task));
 	task->tid = (int32_t)rec->tid;
@@ -211,7 +211,7 @@ void vw_decode_stint(struct vw_decode *d, const struct vw_rec_stint *rec, struct
 	s->clock = clock_name(rec->clock);
 	decode_irq_time(d, rec, s);
 	decode_stack(d, rec, s);
-	decode_task(&rec->task, &hint);
+	vw_decode_task(&rec->task, &hint);
 	task(ctx, &hint, obs->ts_ns);
 	for (i = 0; i < rec->n_waiters && i < VW_ABI_WAITERS && i < VW_MAX_VICTIMS; i++) {
 		const struct vw_abi_waiter *a = &rec->waiters[i];
@@ -225,7 +225,7 @@ void vw_decode_stint(struct vw_decode *d, const struct vw_rec_stint *rec, struct
 			.lead_ns = a->lead_ns,
 		};
 
-		decode_task(&a->task, &hint);
+		vw_decode_task(&a->task, &hint);
 		task(ctx, &hint, obs->ts_ns);
 		insert_waiter(s, &w);
 	}

@@ -18,6 +18,9 @@ void vw_decode_free(struct vw_decode *decode);
 /* Background work in small pieces (reading symbol names); to be called each round. */
 void vw_decode_work(struct vw_decode *decode);
 
+/* What a record says of a task. */
+void vw_decode_task(const struct vw_abi_task *rec, struct vw_task *task);
+
 /* Fills @obs; calls @task for each task that the record names, before it returns. */
 void vw_decode_stint(struct vw_decode *decode, const struct vw_rec_stint *rec, struct vw_obs *obs,
 		     void (*task)(void *ctx, const struct vw_task *hint, uint64_t ts), void *ctx);

@@ -14,12 +14,13 @@ static uint8_t *slot(struct vw_bpf *bpf, int32_t tid)
 	return &bpf->skel->bss->vw_watch[(uint32_t)tid & (VW_ABI_WATCH_SLOTS - 1)];
 }
 
+/* The kernel changes slots, too. */
 void vw_bpf_mark(struct vw_bpf *bpf, int32_t tid, uint8_t flags, bool on)
 {
 	if (on)
-		*slot(bpf, tid) |= flags;
+		__atomic_fetch_or(slot(bpf, tid), flags, __ATOMIC_SEQ_CST);
 	else
-		*slot(bpf, tid) &= (uint8_t)~flags;
+		__atomic_fetch_and(slot(bpf, tid), (uint8_t)~flags, __ATOMIC_SEQ_CST);
 }
 
 int vw_bpf_watch(struct vw_bpf *bpf, int32_t tid, uint64_t start_ns, uint8_t flag)
@@ -66,6 +67,7 @@ static const struct bpf_map *map_of(const struct vw_bpf *bpf, enum vw_bpf_map ma
 {
 	const struct bpf_map *const maps[VW_MAP_COUNT] = {
 		[VW_MAP_TOTALS] = bpf->skel->maps.vw_totals,
+		[VW_MAP_MOVES] = bpf->skel->maps.vw_moves,
 	};
 
 	return maps[map];

@@ -155,6 +155,41 @@ static void plan_flags(struct vw_plan *p, const struct vw_features *f)
 			 "waiting tasks that are not watched");
 }
 
+/* Moves are made sense of at switches, and only where it is known how long tasks have waited. */
+static const char *moves_lack(const struct vw_plan *p, const struct vw_features *f,
+			      const struct vw_plan_wanted *wanted, bool can)
+{
+	if (can && f->tp[VW_TP_SWITCH] && wanted->level == VW_PLAN_GUARD)
+		return "not used at guard level";
+	if (!p->tp[VW_TP_SWITCH])
+		return "needs the switches";
+	if (!f->tp[VW_TP_MIGRATE])
+		return "the tracepoint does not exist on this kernel";
+	return f->sched_info ? NULL : "the kernel does not say how long a task has waited";
+}
+
+static void plan_moves(struct vw_plan *p, const struct vw_features *f,
+		       const struct vw_plan_wanted *wanted, bool can)
+{
+	const char *lack = moves_lack(p, f, wanted, can);
+	struct vw_hook *h;
+
+	if (lack) {
+		h = add_hook(p, "moves", VW_HOOK_MISSING, "", lack,
+			     "running tasks that are forced off their CPU to be moved");
+		h->optional = wanted->level == VW_PLAN_GUARD;
+		return;
+	}
+	p->tp[VW_TP_MIGRATE] = true;
+	/* Kernels without NUMA balancing lack these two, and nothing for it. */
+	p->tp[VW_TP_MOVE_NUMA] = f->tp[VW_TP_MOVE_NUMA];
+	p->tp[VW_TP_SWAP_NUMA] = f->tp[VW_TP_SWAP_NUMA];
+	add_hook(p, "moves", VW_HOOK_ATTACHED,
+		 f->tp[VW_TP_MOVE_NUMA] ? "tp_btf/sched_migrate_task, sched_*_numa" :
+					  "tp_btf/sched_migrate_task",
+		 "", "");
+}
+
 static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 			     const struct vw_plan_wanted *wanted)
 {
@@ -174,6 +209,7 @@ static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 			     "the exact end of a stint (known to a tick), wall time on CPU");
 		h->optional = wanted->level == VW_PLAN_GUARD;
 	}
+	plan_moves(p, f, wanted, can);
 	add_hook(p, "workers", VW_HOOK_ATTACHED, "procfs",
 		 f->vhost_loaded ? "" :
 				   "the vhost module is not loaded, so there can be no worker yet",
@@ -218,6 +254,17 @@ static void plan_hog_detectors(struct vw_plan *p, const struct vw_features *f, b
 	need(p, "busy_worker", bpf ? NULL : "needs BPF");
 }
 
+/* Why the hook is missing. */
+static const char *hook_reason(const struct vw_plan *p, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->n_hooks; i++)
+		if (!strcmp(p->hooks[i].name, name))
+			return p->hooks[i].reason;
+	return "";
+}
+
 static void plan_detectors(struct vw_plan *p, const struct vw_features *f)
 {
 	static const char *const off = "not observed live";
@@ -235,7 +282,7 @@ static void plan_detectors(struct vw_plan *p, const struct vw_features *f)
 	need(p, "cpu_accounting_gap", off);
 	need(p, "rcu_stall", off);
 	need(p, "soft_lockup", off);
-	need(p, "spurious_migration_boost", off);
+	need(p, "spurious_migration_boost", p->tp[VW_TP_MIGRATE] ? NULL : hook_reason(p, "moves"));
 	need(p, "worker_on_vcpu_cpu", off);
 	need(p, "yield_ping_pong", off);
 	need(p, "owner_blocked", off);

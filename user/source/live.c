@@ -213,6 +213,7 @@ static void poll_losses(struct vw_live *live, uint64_t now)
 	obs.loss.count = lost - live->lost_told;
 	live->lost_told = lost;
 	vw_live_emit(live, &obs);
+	vw_parts_lost(live->parts);
 }
 
 /* Facts that were not there yet when a worker was: its tap, its owner's command line. */

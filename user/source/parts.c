@@ -7,7 +7,7 @@
 
 /* In this order they are asked; each says in its own file what it is for. */
 static const struct vw_part_ops *const table[] = {
-	NULL,
+	&vw_part_moves,
 };
 
 #define N_PARTS (sizeof(table) / sizeof(table[0]))
@@ -78,6 +78,15 @@ void vw_parts_gone(struct vw_parts *parts, int32_t tid, uint64_t ts_ns)
 	for (i = 0; i < N_PARTS; i++)
 		if (parts->state[i] && table[i]->gone)
 			table[i]->gone(parts->state[i], tid, ts_ns);
+}
+
+void vw_parts_lost(struct vw_parts *parts)
+{
+	size_t i;
+
+	for (i = 0; i < N_PARTS; i++)
+		if (parts->state[i] && table[i]->lost)
+			table[i]->lost(parts->state[i]);
 }
 
 void vw_parts_close(struct vw_parts *parts)

@@ -4,6 +4,7 @@
 #define VW_UTIL_CPULIST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -14,5 +15,8 @@ int vw_cpulist_next(const char **at, uint32_t *ret_first, uint32_t *ret_last);
 
 /* True when @list has @cpu; what comes behind a mistake in it is not in it. */
 bool vw_cpulist_has(const char *list, int32_t cpu);
+
+/* Writes the CPUs below @n_cpus whose bits are set in @mask.  0, or -ENOSPC and "". */
+int vw_cpulist_write(char *buf, size_t size, const uint64_t *mask, uint32_t n_cpus);
 
 #endif
