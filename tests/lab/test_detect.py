@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 # pylint: disable=wrong-import-position,unused-import
 import detect_hog  # noqa: E402,F401
 import detect_life  # noqa: E402,F401
+import detect_moves  # noqa: E402,F401
 import detect_offline  # noqa: E402,F401
 import detect_quiet  # noqa: E402,F401
 import kernels  # noqa: E402
