@@ -259,7 +259,7 @@ static void test_numa(void **state)
 	assert_true(only(env, VW_OBS_MOVE)->move.numa);
 	restart(env);
 	all_busy(env);
-	numa(env, 1002006000 - 10 * MS - 1, 0, X, 0, 1);
+	numa(env, 1002006000 - 100 * MS - 1, 0, X, 0, 1);
 	kick(env);
 	finish(env);
 	assert_false(only(env, VW_OBS_MOVE)->move.numa);
@@ -270,6 +270,8 @@ static void test_numa(void **state)
 	mg(env, START + 20 * US, Y, 0, 1);
 	numa(env, START + MS, 0, X, 1, 0);
 	mg(env, START + MS + 10 * US, X, 1, 0);
+	/* One event is good for one move. */
+	mg(env, START + MS + 20 * US, X, 0, 1);
 	finish(env);
 	assert_int_equal(count(env, VW_OBS_MOVE), 2);
 	assert_true(last(env, VW_OBS_MOVE)->move.numa);

@@ -13,8 +13,11 @@
 
 /* Who takes a task off its CPU to move it does so at once, but for the stopper that runs first. */
 #define AT_ONCE_NS UINT64_C(100000)
-/* migrate_task_to() and migrate_swap() record the event and then wait for the stopper. */
-#define NUMA_NS (10 * VW_NS_PER_MS)
+/*
+ * migrate_task_to() and migrate_swap() record the event and then wait for the stopper, as long as
+ * it takes; an event is good for one move of each task that it names.
+ */
+#define NUMA_NS (100 * VW_NS_PER_MS)
 #define BACK_NS VW_NS_PER_SEC
 #define MAX_ARRIVALS 64 /* the kernel moves 32 at a time (sched_nr_migrate) */
 
@@ -200,6 +203,7 @@ static void begin(struct vw_sched *s, struct vw_sched_task *t, struct vw_sched_c
 	if (from->known && !from->curr)
 		o->old_cpu_idle_ns = vw_sched_max(from->since_ns, left_ns) - left_ns;
 	o->numa = asked_by_numa(s, t);
+	t->numa_ns = 0;
 	o->back = t->last_from == to->id && t->last_to == from->id &&
 		  s->now_ns - t->last_move_ns < BACK_NS;
 	fill_idle(s, t, o);
