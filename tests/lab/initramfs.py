@@ -18,7 +18,7 @@ from kernels import LabError
 GUEST_DIR = kernels.LAB_DIR / "guest"
 # Static programs of the guest's /bin: sources, and headers that they depend on.
 PROGRAMS = {
-    "vhost-load": (("vhost-load.c", "vl-dev.c", "vl-run.c"), ("vhost-load.h",)),
+    "vhost-load": (("vhost-load.c", "vl-dev.c", "vl-run.c", "vl-vcpu.c"), ("vhost-load.h",)),
     "move-load": (("move-load.c",), ()),
 }
 LOAD_FLAGS = ("-O2", "-g", "-std=gnu11", "-Wall", "-Wextra", "-D_GNU_SOURCE", "-static",
@@ -202,13 +202,13 @@ def load_command(load):
     words = ["vhost-load", "-name", f"guest={load['name']}", "--tap", load["tap"], "--hold"]
     for key, option in (("size", "size"), ("duration_s", "duration"), ("direction", "direction"),
                         ("sndbuf", "sndbuf"), ("ring", "ring"), ("fork_owner", "fork-owner"),
-                        ("cpu", "cpu"), ("worker_cpu", "worker-cpu")):
+                        ("cpu", "cpu"), ("worker_cpu", "worker-cpu"), ("vcpus", "vcpus"),
+                        ("vcpu_cpu", "vcpu-cpu"), ("period_us", "period"), ("burst", "burst")):
         if load[key] is not None:
             words += [f"--{option}", str(load[key])]
     if load["count"] > 1:
         words += ["--count", str(load["count"])]
-    if load["idle"]:
-        words.append("--idle")
+    words += [f"--{flag}" for flag in ("idle", "yield", "fault") if load[flag]]
     return shlex.join(words)
 
 

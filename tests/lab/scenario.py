@@ -21,7 +21,8 @@ LOAD = {
     "name": (str, REQUIRED), "tap": (str, None), "size": (int, 64), "direction": (str, "tx"),
     "duration_s": (int, 10), "cpu": (int, None), "worker_cpu": (int, None),
     "sndbuf": (str, "default"), "ring": (int, None), "fork_owner": (int, None),
-    "count": (int, 1), "idle": (bool, False),
+    "count": (int, 1), "idle": (bool, False), "vcpus": (int, None), "vcpu_cpu": (int, None),
+    "period_us": (int, None), "burst": (int, None), "yield": (bool, False), "fault": (bool, False),
 }
 EXPECT = {
     "preempt": (str, None), "worker_kind": (str, None), "fairness_min": (float, None),
@@ -107,7 +108,7 @@ def check_loads(where, scenario):
         if load["tap"] in taps:
             raise LabError(f"{where}: two loads on the tap {load['tap']}")
         taps.add(load["tap"])
-        for key in ("cpu", "worker_cpu"):
+        for key in ("cpu", "worker_cpu", "vcpu_cpu"):
             if load[key] is not None and load[key] >= scenario["cpus"]:
                 raise LabError(f"{where}: {key} of load {load['name']} is not below cpus")
 

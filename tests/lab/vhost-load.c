@@ -25,6 +25,8 @@ static const char usage[] =
 	"usage: vhost-load [-name guest=NAME] [--tap IF] [--size BYTES] [--duration SEC]\n"
 	"                  [--direction tx|rx|both] [--sndbuf max|default|BYTES] [--ring N]\n"
 	"                  [--fork-owner 0|1] [--cpu N] [--worker-cpu N] [--hold] [--idle]\n"
+	"                  [--period US --burst PACKETS] [--fault]\n"
+	"                  [--vcpus N [--vcpu-cpu N] [--yield]]\n"
 	"                  [--count N | --churn N]\n";
 
 int vl_fail(int err, const char *what)
@@ -112,6 +114,12 @@ static const struct option options[] = {
 	{ "worker-cpu", required_argument, NULL, 'w' },
 	{ "count", required_argument, NULL, 'N' },
 	{ "churn", required_argument, NULL, 'C' },
+	{ "vcpus", required_argument, NULL, 'V' },
+	{ "vcpu-cpu", required_argument, NULL, 'v' },
+	{ "period", required_argument, NULL, 'p' },
+	{ "burst", required_argument, NULL, 'B' },
+	{ "yield", no_argument, NULL, 'y' },
+	{ "fault", no_argument, NULL, 'F' },
 	{ "hold", no_argument, NULL, 'h' },
 	{ "idle", no_argument, NULL, 'i' },
 	{ NULL, 0, NULL, 0 },
@@ -126,7 +134,8 @@ static int parse_number(int key, const char *name, struct vl_options *opt)
 	} limits[] = {
 		{ 's', VL_SIZE_MIN, VL_SIZE_MAX }, { 'D', 1, VL_WINDOWS_MAX },
 		{ 'r', 2, VL_RING_MAX }, { 'f', 0, 1 }, { 'c', 0, 1023 }, { 'w', 0, 1023 },
-		{ 'N', 1, VL_COUNT_MAX }, { 'C', 1, VL_CHURN_MAX },
+		{ 'N', 1, VL_COUNT_MAX }, { 'C', 1, VL_CHURN_MAX }, { 'V', 0, VL_VCPUS_MAX },
+		{ 'v', 0, 1023 }, { 'p', 0, 1000000 }, { 'B', 1, VL_RING_MAX },
 	};
 	unsigned int i = 0;
 	long value;
@@ -153,6 +162,18 @@ static int parse_number(int key, const char *name, struct vl_options *opt)
 		break;
 	case 'w':
 		opt->worker_cpu = value;
+		break;
+	case 'V':
+		opt->vcpus = value;
+		break;
+	case 'v':
+		opt->vcpu_cpu = value;
+		break;
+	case 'p':
+		opt->period_us = value;
+		break;
+	case 'B':
+		opt->burst = value;
 		break;
 	case 'N':
 		opt->count = value;
@@ -182,6 +203,12 @@ static int parse(int argc, char **argv, struct vl_options *opt)
 		case 'd':
 		case 'b':
 			err = parse_words(key, optarg, opt);
+			break;
+		case 'y':
+			opt->yield = true;
+			break;
+		case 'F':
+			opt->fault = true;
 			break;
 		case 'h':
 			opt->hold = true;
@@ -217,6 +244,8 @@ static void block_start_signal(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
+	/* For the thread that ends a page fault (--fault); threads inherit the mask. */
+	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
@@ -258,7 +287,10 @@ static int play_one(const struct vl_options *opt)
 		wait_start_signal();
 	}
 	block_stop_signal();
-	err = vl_run(&dev, opt, &report);
+	err = vl_vcpus_start(&dev.vcpus, opt);
+	if (!err)
+		err = vl_run(&dev, opt, &report);
+	vl_vcpus_stop(&dev.vcpus);
 	if (!err)
 		vl_print(&dev, opt, &report);
 	vl_device_close(&dev);
@@ -391,7 +423,7 @@ int main(int argc, char **argv)
 	struct vl_options opt = {
 		.name = "lab", .tap = "vnet0", .direction = VL_TX, .size_bytes = 64,
 		.duration_s = 10, .ring = VL_RING_MAX, .sndbuf_bytes = -1, .fork_owner = -1,
-		.cpu = -1, .worker_cpu = -1,
+		.cpu = -1, .worker_cpu = -1, .vcpu_cpu = -1, .burst = 1,
 	};
 	int err;
 

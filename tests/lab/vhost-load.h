@@ -9,6 +9,7 @@
 #define VHOST_LOAD_H
 
 #include <net/if.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -36,6 +37,12 @@ struct vl_options {
 	int fork_owner;			/* -1: leave the kernel's default */
 	int cpu;			/* of this program, -1: any */
 	int worker_cpu;			/* of the vhost worker, -1: any */
+	unsigned int vcpus;		/* busy threads, named as QEMU names its vCPUs */
+	int vcpu_cpu;			/* of these threads, -1: any */
+	unsigned int period_us;		/* of a new burst, 0: the rings are kept full */
+	unsigned int burst;		/* packets */
+	bool yield;			/* the vCPU threads yield to each other */
+	bool fault;			/* the worker waits in a page fault until SIGUSR2 comes */
 	bool hold;
 	bool idle;
 };
@@ -56,6 +63,14 @@ struct vl_ring {
 	uint64_t packets;		/* completed by the worker */
 };
 
+#define VL_VCPUS_MAX	16
+
+struct vl_vcpus {
+	unsigned int n;
+	pid_t tid[VL_VCPUS_MAX];
+	pthread_t thread[VL_VCPUS_MAX];
+};
+
 struct vl_task_state {
 	uint64_t run_ns;
 	uint64_t wait_ns;
@@ -71,6 +86,8 @@ struct vl_device {
 	int tap_fd;
 	struct vl_ring ring[2];		/* 0: RX, 1: TX, as vhost-net numbers them */
 	bool used[2];
+	int fault_fd;			/* userfaultfd over the TX buffer, -1 */
+	struct vl_vcpus vcpus;
 	pid_t worker;			/* 0 when it was not found */
 	bool worker_is_thread;		/* of this process, and not a kernel thread */
 };
@@ -95,6 +112,12 @@ int vl_run(struct vl_device *dev, const struct vl_options *opt, struct vl_report
 int vl_run_once(struct vl_device *dev);
 void vl_print(const struct vl_device *dev, const struct vl_options *opt,
 	      const struct vl_report *report);
+
+/* vl-vcpu.c */
+int vl_vcpus_start(struct vl_vcpus *vcpus, const struct vl_options *opt);
+void vl_vcpus_stop(struct vl_vcpus *vcpus);
+/* From now on whoever touches the page at @page waits until SIGUSR2 comes. */
+int vl_fault_arm(struct vl_device *dev, void *page, size_t bytes);
 
 /* vhost-load.c */
 int vl_fail(int err, const char *what);

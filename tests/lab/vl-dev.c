@@ -263,7 +263,7 @@ int vl_device_open(struct vl_device *dev, const struct vl_options *opt)
 	size_t tx_bytes = VL_HEADER_BYTES + opt->size_bytes;
 	int err;
 
-	*dev = (struct vl_device){ .vhost_fd = -1, .tap_fd = -1 };
+	*dev = (struct vl_device){ .vhost_fd = -1, .tap_fd = -1, .fault_fd = -1 };
 	dev->used[0] = opt->direction & VL_RX;
 	dev->used[1] = opt->direction & VL_TX;
 	err = tap_open(dev, opt);
@@ -278,6 +278,11 @@ int vl_device_open(struct vl_device *dev, const struct vl_options *opt)
 	find_worker(dev);
 	if (!dev->worker)
 		return vl_fail(ESRCH, "a vhost worker of this process");
+	if (opt->fault) {
+		err = vl_fault_arm(dev, dev->ring[1].buffer, align_up(tx_bytes, 4096));
+		if (err)
+			return err;
+	}
 	return vl_pin(dev->worker, opt->worker_cpu);
 }
 

@@ -30,17 +30,17 @@ struct sender {
 };
 
 /*
- * Count what came back since the last look and offer the whole ring again. No more than one
+ * Count what came back since the last look and offer @packets again. No more than one
  * ring can complete between two looks, so the 16-bit index never wraps unseen.
  */
-static void ring_refill(struct vl_ring *ring)
+static void ring_refill(struct vl_ring *ring, unsigned int packets)
 {
 	uint16_t used = __atomic_load_n(&ring->used->idx, __ATOMIC_ACQUIRE);
 	uint64_t one = 1;
 
 	ring->packets += (uint16_t)(used - ring->used_seen);
 	ring->used_seen = used;
-	__atomic_store_n(&ring->avail->idx, (uint16_t)(used + ring->size), __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->avail->idx, (uint16_t)(used + packets), __ATOMIC_RELEASE);
 	/* The worker must see the new index before we read whether it wants a kick. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&ring->used->flags, __ATOMIC_RELAXED) & VRING_USED_F_NO_NOTIFY)
@@ -49,13 +49,14 @@ static void ring_refill(struct vl_ring *ring)
 		vl_fail(errno, "a kick");
 }
 
-static void refill(struct vl_device *dev)
+static void refill(struct vl_device *dev, const struct vl_options *opt)
 {
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
 		if (dev->used[i])
-			ring_refill(&dev->ring[i]);
+			ring_refill(&dev->ring[i],
+				    opt->period_us ? opt->burst : dev->ring[i].size);
 }
 
 static uint64_t packets_of(const struct vl_device *dev)
@@ -131,7 +132,11 @@ static void windows_update(struct vl_report *report, uint64_t elapsed_ns, uint64
 
 int vl_run(struct vl_device *dev, const struct vl_options *opt, struct vl_report *ret_report)
 {
-	const struct timespec pause = { .tv_nsec = VL_POLL_NS };
+	uint64_t pause_ns = opt->period_us ? opt->period_us * 1000ULL : VL_POLL_NS;
+	const struct timespec pause = {
+		.tv_sec = pause_ns / VL_NSEC,
+		.tv_nsec = pause_ns % VL_NSEC,
+	};
 	sigset_t stop;
 	bool stopped = false;
 	struct sender sender = { .fd = -1 };
@@ -150,7 +155,7 @@ int vl_run(struct vl_device *dev, const struct vl_options *opt, struct vl_report
 	start = vl_now_ns();
 	do {
 		if (!opt->idle)
-			refill(dev);
+			refill(dev, opt);
 		ret_report->packets = packets_of(dev);
 		ret_report->duration_ns = vl_now_ns() - start;
 		windows_update(ret_report, ret_report->duration_ns, ret_report->packets,
@@ -174,7 +179,7 @@ int vl_run_once(struct vl_device *dev)
 
 	if (!dev->used[1])
 		return 0;
-	ring_refill(ring);
+	ring_refill(ring, ring->size);
 	while (__atomic_load_n(&ring->used->idx, __ATOMIC_ACQUIRE) == 0) {
 		if (vl_now_ns() - start > VL_ONCE_NS)
 			return vl_fail(ETIMEDOUT, "the worker's first packet");
@@ -237,6 +242,9 @@ void vl_print(const struct vl_device *dev, const struct vl_options *opt,
 	       dev->worker_is_thread ? "task" : "kthread");
 	print_state("before", &report->before);
 	print_state("after", &report->after);
-	printf("}}\n");
+	printf("},\"vcpus\":[");
+	for (i = 0; i < dev->vcpus.n; i++)
+		printf("%s%d", i ? "," : "", dev->vcpus.tid[i]);
+	printf("]}\n");
 	fflush(stdout);
 }
