@@ -215,6 +215,89 @@ static void test_counters(void **state)
 	assert_int_equal(counters.run_ns, 0);
 }
 
+/* Threads named as vCPUs, with all that there is to know, and no others. */
+static void test_vcpus(void **state)
+{
+	struct env *env = *state;
+
+	add_qemu(env, 3000, "guest=web01,debug-threads=on");
+	add(env, 3000, 3001, "CPU 0/KVM", 0, 1);
+	add(env, 3000, 3002, "CPU 1/KVM", 0, 1);
+	add(env, 3000, 3003, "IO mon_iothread", 0, 1);
+	add(env, 3000, 3004, "CPU 0/KVMx", 0, 1);
+	assert_int_equal(vw_attr_vcpus(env->attr, 3000, keep, &env->seen), 0);
+	assert_int_equal(env->seen.n, 2);
+	assert_int_equal(env->seen.tasks[0].tid + env->seen.tasks[1].tid, 6003);
+	assert_int_equal(env->seen.tasks[0].role, VW_ROLE_VCPU);
+	assert_int_equal(env->seen.tasks[0].owner_pid, 3000);
+	assert_string_equal(env->seen.tasks[0].vm, "web01");
+	assert_string_equal(env->seen.tasks[0].cpus_allowed, "0-3");
+	assert_int_equal(vw_attr_vcpus(env->attr, 999, keep, &env->seen), -ESRCH);
+	assert_int_equal(vw_attr_vcpus(env->attr, 0, keep, &env->seen), -ESRCH);
+}
+
+static void keep_blocked(void *ctx, const struct vw_task *task, uint64_t sleeps)
+{
+	assert_int_equal(sleeps, 17);
+	keep(ctx, task);
+}
+
+static void test_blocked(void **state)
+{
+	struct env *env = *state;
+	const struct fixture_task task = {
+		.pid = 3000, .tid = 3002, .comm = "CPU 1/KVM", .state = 'D', .voluntary = 17,
+	};
+
+	add_qemu(env, 3000, "guest=web01");
+	add(env, 3000, 3001, "CPU 0/KVM", 0, 1);
+	fixture_task(&env->f, &task);
+	assert_int_equal(vw_attr_blocked(env->attr, 3000, keep_blocked, &env->seen), 0);
+	assert_int_equal(env->seen.n, 1);
+	assert_int_equal(env->seen.tasks[0].tid, 3002);
+	assert_int_equal(env->seen.tasks[0].tgid, 3000);
+	assert_int_equal(env->seen.tasks[0].start_ns, 10000000000ull);
+	assert_string_equal(env->seen.tasks[0].comm, "CPU 1/KVM");
+	assert_int_equal(vw_attr_blocked(env->attr, 999, keep_blocked, &env->seen), -ESRCH);
+}
+
+static void quota_is(struct env *env, const char *path, uint64_t throttled, uint64_t ns)
+{
+	struct vw_quota quota = { 0 };
+
+	assert_int_equal(vw_attr_quota(env->attr, path, &quota), throttled ? 0 : -ENOENT);
+	assert_int_equal(quota.throttled, throttled);
+	assert_int_equal(quota.throttled_ns, ns);
+}
+
+/* Both versions; the quota may be that of a group above. */
+static void test_quota(void **state)
+{
+	struct env *env = *state;
+
+	fixture_text(&env->f, "sys/fs/cgroup/vms/vm1/cpu.stat",
+		     "usage_usec 9\nuser_usec 5\nnr_periods 50\nnr_throttled 20\n"
+		     "throttled_usec 1500\nnr_bursts 0\n");
+	fixture_text(&env->f, "sys/fs/cgroup/vms/vm1/vcpu0/cpu.stat",
+		     "nr_periods 0\nnr_throttled 0\nthrottled_usec 0\n");
+	fixture_text(&env->f, "sys/fs/cgroup/vms/cpu.stat", "usage_usec 9\n");
+	fixture_text(&env->f, "sys/fs/cgroup/cpu.stat", "nr_periods 1\nnr_throttled 1\n");
+	fixture_text(&env->f, "sys/fs/cgroup/cpu,cpuacct/old/cpu.stat",
+		     "nr_periods 7\nnr_throttled 3\nthrottled_time 2500\n");
+	quota_is(env, "/vms/vm1", 20, 1500000);
+	quota_is(env, "/vms/vm1/vcpu0", 20, 1500000);
+	quota_is(env, "/old", 3, 2500);
+	quota_is(env, "/vms", 0, 0);
+	quota_is(env, "/", 0, 0);
+	quota_is(env, "", 0, 0);
+	quota_is(env, "/vms/vm2", 0, 0);
+	quota_is(env, "/../vms/vm1", 0, 0);
+	/* A number too large for what it stands for is none. */
+	fixture_text(&env->f, "sys/fs/cgroup/old/cpu.stat",
+		     "nr_periods 7\nnr_throttled 3\nthrottled_usec 99999999999999999999\n");
+	quota_is(env, "/old", 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +307,9 @@ int main(void)
 		TEST(test_reused_tid),
 		TEST(test_reused_owner),
 		TEST(test_counters),
+		TEST(test_vcpus),
+		TEST(test_blocked),
+		TEST(test_quota),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

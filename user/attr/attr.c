@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
@@ -323,4 +324,24 @@ int vw_attr_threads(struct vw_attr *attr, int32_t pid,
 	struct threads threads = { .attr = attr, .fn = fn, .ctx = ctx };
 
 	return pid > 0 ? vw_walk_threads(attr->proc_fd, pid, visit, &threads) : -ESRCH;
+}
+
+static int visit_vcpu(void *ctx, int fd, const char *path, int32_t pid, int32_t tid)
+{
+	char file[VW_WALK_PATH + 8], name[VW_COMM_LEN + 1];
+	ssize_t len;
+
+	snprintf(file, sizeof(file), "%.31s/comm", path);
+	len = vw_fs_read(fd, file, name, sizeof(name));
+	if (len > 0 && name[len - 1] == '\n')
+		name[len - 1] = '\0';
+	return len > 0 && vw_attr_is_vcpu_name(name) ? visit(ctx, fd, path, pid, tid) : 0;
+}
+
+int vw_attr_vcpus(struct vw_attr *attr, int32_t pid,
+		  void (*fn)(void *ctx, const struct vw_task *task), void *ctx)
+{
+	struct threads threads = { .attr = attr, .fn = fn, .ctx = ctx };
+
+	return pid > 0 ? vw_walk_threads(attr->proc_fd, pid, visit_vcpu, &threads) : -ESRCH;
 }

@@ -64,6 +64,31 @@ int vw_attr_task(struct vw_attr *attr, int32_t tid, struct vw_task *ret_task);
 int vw_attr_threads(struct vw_attr *attr, int32_t pid,
 		    void (*fn)(void *ctx, const struct vw_task *task), void *ctx);
 
+/*
+ * The same for the threads that are named as QEMU names its vCPUs; one small file is read of each
+ * other thread.
+ */
+int vw_attr_vcpus(struct vw_attr *attr, int32_t pid,
+		  void (*fn)(void *ctx, const struct vw_task *task), void *ctx);
+
+/*
+ * Calls @fn for each thread of process @pid in state D, with the number of times it went to sleep
+ * so far (VW_UNKNOWN); a thread that is seen again with the same number has not woken up meanwhile.
+ * Only identity and name are filled in.  -ESRCH when there is no such process.
+ */
+int vw_attr_blocked(struct vw_attr *attr, int32_t pid,
+		    void (*fn)(void *ctx, const struct vw_task *task, uint64_t sleeps), void *ctx);
+
+/* What the kernel counts of a cgroup and those above it, of the CPU quotas that they have. */
+struct vw_quota {
+	uint64_t periods; /* in which it ran */
+	uint64_t throttled; /* of these, it used up its quota */
+	uint64_t throttled_ns; /* summed up over CPUs */
+};
+
+/* Of the cgroup @path as struct vw_task has it.  -ENOENT when /sys does not show it. */
+int vw_attr_quota(struct vw_attr *attr, const char *path, struct vw_quota *ret);
+
 /* What /proc counts for a task. Fields not known are VW_UNKNOWN. */
 struct vw_proc_counters {
 	char state; /* R, S, D, ... */

@@ -130,6 +130,42 @@ int vw_attr_runnable(struct vw_attr *attr,
 	return ret < 0 ? ret : 0;
 }
 
+struct blocked {
+	void (*fn)(void *ctx, const struct vw_task *task, uint64_t sleeps);
+	void *ctx;
+};
+
+static int offer_blocked(void *ctx, int fd, const char *path, int32_t pid, int32_t tid)
+{
+	struct vw_proc_counters counters = { .voluntary = VW_UNKNOWN };
+	struct vw_task task = { .tid = tid, .tgid = pid };
+	struct blocked *blocked = ctx;
+	struct vw_proc_stat stat;
+	int task_fd, err;
+
+	task_fd = vw_fs_opendir(fd, path);
+	if (task_fd < 0)
+		return 0;
+	err = vw_proc_read_stat(task_fd, &stat);
+	if (!err && stat.state == 'D')
+		read_switches(task_fd, &counters);
+	close(task_fd);
+	if (err || stat.state != 'D')
+		return 0;
+	task.start_ns = stat.start_ns;
+	vw_str_copy(task.comm, sizeof(task.comm), stat.name, sizeof(stat.name));
+	blocked->fn(blocked->ctx, &task, counters.voluntary);
+	return 0;
+}
+
+int vw_attr_blocked(struct vw_attr *attr, int32_t pid,
+		    void (*fn)(void *ctx, const struct vw_task *task, uint64_t sleeps), void *ctx)
+{
+	struct blocked blocked = { .fn = fn, .ctx = ctx };
+
+	return pid > 0 ? vw_walk_threads(attr->proc_fd, pid, offer_blocked, &blocked) : -ESRCH;
+}
+
 void vw_attr_traffic(struct vw_attr *attr, struct vw_worker_row *row)
 {
 	const struct vw_owner *owner = NULL;
@@ -147,10 +183,10 @@ void vw_attr_traffic(struct vw_attr *attr, struct vw_worker_row *row)
 		return;
 	/* The host receives on a tap what the guest sends; a macvtap sends it out itself. */
 	swapped = !(owner && owner->macvtap && !strcmp(owner->device, row->task.device));
-	row->tx_packets = vw_ifname_counter(attr->sys_fd, ifname,
-					    swapped ? "rx_packets" : "tx_packets");
+	row->tx_packets =
+		vw_ifname_counter(attr->sys_fd, ifname, swapped ? "rx_packets" : "tx_packets");
 	row->tx_bytes = vw_ifname_counter(attr->sys_fd, ifname, swapped ? "rx_bytes" : "tx_bytes");
-	row->rx_packets = vw_ifname_counter(attr->sys_fd, ifname,
-					    swapped ? "tx_packets" : "rx_packets");
+	row->rx_packets =
+		vw_ifname_counter(attr->sys_fd, ifname, swapped ? "tx_packets" : "rx_packets");
 	row->rx_bytes = vw_ifname_counter(attr->sys_fd, ifname, swapped ? "tx_bytes" : "rx_bytes");
 }
