@@ -7,26 +7,31 @@
 #include "vw_core.bpf.h"
 #include <bpf/bpf_tracing.h>
 #include "vw_moved.bpf.h"
+#include "vw_place.bpf.h"
 #include "vw_report.bpf.h"
+#include "vw_rest.bpf.h"
 
-static __always_inline void leave(struct vw_abi_totals *t, u64 now, bool runnable)
+/* What @prev had of its CPU, 0 when that was not seen. */
+static __always_inline u64 leave(struct vw_abi_totals *t, struct task_struct *prev,
+				 struct task_struct *next, u64 now, bool runnable)
 {
-	if (!t->in_ts_ns)
-		return;
-	t->oncpu_ns += now - t->in_ts_ns;
+	u64 stint = t->in_ts_ns ? now - t->in_ts_ns : 0;
+
+	t->oncpu_ns += stint;
 	t->in_ts_ns = 0;
-	t->out_ts_ns = now;
-	t->flags = runnable ? t->flags | VW_TOTALS_RUNNABLE : t->flags & ~VW_TOTALS_RUNNABLE;
+	vw_rest_leave(t, prev, next, stint, now, runnable);
+	return stint;
 }
 
-static __always_inline void enter(struct vw_abi_totals *t, struct task_struct *task, u64 now)
+static __always_inline void enter(struct vw_abi_totals *t, struct task_struct *task,
+				  struct task_struct *prev, u64 now)
 {
 	u64 wait = vw_task_wait(task, BPF_CORE_READ(vw_task_rq(task), clock));
 
 	/* What it had waited before it came to be watched does not count. */
 	if (wait > now - t->since_ns)
 		wait = now - t->since_ns;
-	t->wait_ns += wait;
+	vw_rest_enter(t, task, prev, wait, now);
 	t->in_ts_ns = now;
 	t->cpu = bpf_get_smp_processor_id();
 }
@@ -34,7 +39,8 @@ static __always_inline void enter(struct vw_abi_totals *t, struct task_struct *t
 static __noinline int watched_switch(struct task_struct *prev, struct task_struct *next,
 				     bool runnable, u8 why)
 {
-	u64 now = bpf_ktime_get_ns();
+	u8 from = *vw_watch_slot(prev->pid), to = *vw_watch_slot(next->pid);
+	u64 now = bpf_ktime_get_ns(), stint = 0;
 	struct vw_abi_totals *t;
 	struct vw_stint *s;
 	u32 zero = 0;
@@ -45,10 +51,11 @@ static __noinline int watched_switch(struct task_struct *prev, struct task_struc
 		return 0;
 	t = vw_totals_get(prev->pid, prev->start_boottime);
 	if (t)
-		leave(t, now, runnable);
+		stint = leave(t, prev, next, now, runnable);
 	t = vw_totals_get(next->pid, next->start_boottime);
 	if (t)
-		enter(t, next, now);
+		enter(t, next, prev, now);
+	vw_place_switch(prev, next, from, to, stint, now, runnable);
 	s = bpf_map_lookup_elem(&vw_stints, &zero);
 	if (s && s->reported && s->tid == (u32)prev->pid)
 		vw_report_end(s, now, prev);

@@ -81,7 +81,7 @@ static __always_inline void begin_totals(struct vw_stint *s, struct task_struct 
 {
 	struct vw_abi_totals *t;
 
-	if (!vw_trace || !(*vw_watch_slot(s->tid) & VW_WATCH_TASK))
+	if (!vw_trace || !(*vw_watch_slot(s->tid) & (VW_WATCH_TASK | VW_WATCH_VCPU)))
 		return;
 	t = vw_totals_get(s->tid, BPF_CORE_READ(task, start_boottime));
 	if (t && !t->in_ts_ns) {

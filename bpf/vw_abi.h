@@ -28,6 +28,7 @@ enum vw_abi_kind {
 	VW_REC_MOVE_BACK = 6,
 	VW_REC_STALL = 7,
 	VW_REC_WORK = 8,
+	VW_REC_REST = 9,
 };
 
 enum vw_abi_watch {
@@ -186,9 +187,65 @@ struct vw_abi_totals {
 	__u64 out_ts_ns; /* when it last left a CPU, 0: not seen to */
 	__u32 cpu; /* of the last stint */
 	__u32 flags; /* VW_TOTALS_* */
+	/* Since when it has not slept, 0: it sleeps, or that was not seen; the sums as of then. */
+	__u64 awake_ns, awake_oncpu_ns, awake_wait_ns;
+	__u64 followed_ns; /* the longest wait since then of a task that got the CPU after it */
+	/* Of wait_ns: its group had no quota left. */
+	__u64 throttled_ns;
+	/* As they stood when it left: how long its group had been throttled there, counters. */
+	__u64 group_ns, switches, migrations;
 };
 
 #define VW_TOTALS_RUNNABLE 1 /* it left its CPU without going to sleep */
+#define VW_TOTALS_SWITCHED 2 /* so it did since awake_ns */
+#define VW_TOTALS_THROTTLED 4 /* it left because its group had no quota left */
+#define VW_TOTALS_IDLE 8 /* the CPU that it left went idle */
+
+enum vw_abi_rest {
+	VW_REST_WAITED = 1, /* it runs, after a wait of 2 T or more that nobody's stint explains */
+	VW_REST_SLEEPS = 2, /* it had been awake for a second or more */
+};
+
+#define VW_REST_WOKEN 1 /* the wait began when it was woken */
+#define VW_ABI_UNKNOWN (~0ULL)
+
+/* Of a task with VW_WATCH_TASK. */
+struct vw_rec_rest {
+	struct vw_rec_hdr hdr;
+	struct vw_abi_task task;
+	struct vw_abi_totals totals; /* WAITED: with this wait; SLEEPS: before it fell asleep */
+	__u32 what; /* enum vw_abi_rest */
+	__u32 flags; /* VW_REST_WOKEN */
+	__u64 wait_ns;
+	__u64 throttled_ns; /* of it */
+	__u64 idle_ns; /* of it, at least; VW_ABI_UNKNOWN */
+};
+
+/* Key and value of the pairs map: what two tasks do to each other on one CPU, since ever. */
+enum vw_abi_pair_kind {
+	VW_PAIR_SHARE = 1, /* a is a pinned vCPU, b a task that it makes room for */
+	VW_PAIR_YIELD = 2, /* two vCPUs of one process, a < b */
+};
+
+struct vw_abi_pair_key {
+	__u32 cpu;
+	__u32 kind;
+	__u32 a, b; /* tids */
+};
+
+#define VW_ABI_PAIR_EPOCH_SHIFT 30 /* of ts_ns: about a second */
+
+struct vw_abi_pair {
+	__u64 first_ns, last_ns; /* first and last time that count grew */
+	__u64 count; /* interruptions; switches there and back */
+	__u64 taken_ns; /* SHARE */
+	__u64 misses; /* YIELD: switches to or from others in between */
+	/* YIELD: longest stint of one of them, by epoch & 1, and of which epoch that is */
+	__u64 longest_ns[2];
+	__u32 epoch[2];
+	__u32 left; /* who left last */
+	__u32 pad;
+};
 
 /* Value of the per-CPU counters map. */
 enum vw_abi_counter {
@@ -207,6 +264,9 @@ _Static_assert(sizeof(struct vw_rec_move) == 16 + 40 + 48 + 2 * VW_ABI_MOVE_CPUS
 _Static_assert(sizeof(struct vw_rec_move_ran) == 16 + 40 + 40 + 16 + 8 * 64, "move ran");
 _Static_assert(sizeof(struct vw_rec_move_back) == 40, "move back");
 _Static_assert(sizeof(struct vw_abi_move) == 64, "moves");
-_Static_assert(sizeof(struct vw_abi_totals) == 56, "totals");
+_Static_assert(sizeof(struct vw_abi_totals) == 120, "totals");
+_Static_assert(sizeof(struct vw_rec_rest) == 16 + 40 + 120 + 32, "rest");
+_Static_assert(sizeof(struct vw_abi_pair_key) == 16, "pair key");
+_Static_assert(sizeof(struct vw_abi_pair) == 72, "pair");
 
 #endif

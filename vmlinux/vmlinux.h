@@ -41,6 +41,7 @@ struct rq {
 	struct task_struct *curr;
 	struct task_struct *idle;
 	struct task_struct *stop;
+	u64 nr_switches;
 	u64 clock;
 	u64 idle_stamp;
 	struct list_head cfs_tasks;
@@ -51,11 +52,17 @@ struct cfs_rq {
 	int throttle_count;
 };
 
+/* How long it has been throttled, by the clock of PELT; before 5.19 by that of tasks. */
+struct cfs_rq___pelt {
+	u64 throttled_clock_pelt_time;
+};
+
 struct sched_entity {
 	struct load_weight load;
 	struct list_head group_node;
 	u64 sum_exec_runtime;
 	u64 vruntime;
+	u64 nr_migrations;
 	int depth;
 	struct sched_entity *parent;
 	struct cfs_rq *cfs_rq;
@@ -83,6 +90,7 @@ struct task_struct {
 	struct sched_info sched_info;
 	int pid;
 	int tgid;
+	int nr_cpus_allowed;
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 	u64 start_boottime;

@@ -82,6 +82,14 @@ static enum vw_detector_state detector(const struct vw_plan *p, const char *kind
 	return VW_DETECTOR_OFF;
 }
 
+/* The kinds that nothing but switches can tell. */
+static void need_switches(const struct vw_plan *p, enum vw_detector_state state)
+{
+	assert_int_equal(detector(p, "worker_on_vcpu_cpu"), state);
+	assert_int_equal(detector(p, "yield_ping_pong"), state);
+	assert_int_equal(detector(p, "owner_blocked"), state);
+}
+
 static void test_everything(void **state)
 {
 	struct vw_features f = full();
@@ -102,6 +110,7 @@ static void test_everything(void **state)
 	assert_string_equal(hook(&p, "resched_flag")->via, "thread_info.flags & 0x8");
 	for (i = 0; i <= VW_BUSY_WORKER; i++)
 		assert_int_equal(p.detectors[i].state, VW_DETECTOR_FULL);
+	need_switches(&p, VW_DETECTOR_FULL);
 	f.tp_need_resched = true;
 	p = trace(&f);
 	assert_string_equal(hook(&p, "resched_flag")->via, "thread_info.flags & 0x10");
@@ -121,6 +130,8 @@ static void test_guard(void **state)
 	assert_true(hook(&p, "switches")->optional);
 	assert_string_equal(hook(&p, "switches")->reason, "not used at guard level");
 	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_FULL);
+	assert_int_equal(detector(&p, "busy_worker"), VW_DETECTOR_DEGRADED);
+	need_switches(&p, VW_DETECTOR_OFF);
 	/* Where the hook is missing, that is what is said. */
 	f.tp[VW_TP_SWITCH] = false;
 	p = make(&f, VW_PLAN_GUARD, VW_PLAN_CLOCK_NONE, 0);
@@ -253,6 +264,7 @@ static void is_procfs(struct vw_plan p)
 	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_OFF);
 	assert_int_equal(detector(&p, "starved_task"), VW_DETECTOR_DEGRADED);
 	assert_int_equal(detector(&p, "busy_worker"), VW_DETECTOR_OFF);
+	need_switches(&p, VW_DETECTOR_OFF);
 }
 
 /* Without BTF there is no BPF, whatever else is offered. */

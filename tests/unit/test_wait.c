@@ -266,6 +266,30 @@ static void test_throttled_busy(void **state)
 	assert_false(last(env)->has_culprit);
 }
 
+/* Live, what others did meanwhile is not known; the quota is. */
+static void test_throttled_alone(void **state)
+{
+	struct env *env = *state;
+	struct vw_obs obs = turns(2 * T - 1, true);
+
+	obs.wait.longest_stint_ns = obs.wait.fair_ns = obs.wait.idle_ns = obs.wait.rt_ns =
+		VW_UNKNOWN;
+	obs.wait.runners = 0;
+	obs.wait.throttled = true;
+	feed(env, &obs);
+	none(env, 101 * SEC);
+	obs.ts_ns++;
+	obs.wait.wait_ns++;
+	feed(env, &obs);
+	assert_int_equal(only(env, 101 * SEC)->cause, VW_CAUSE_THROTTLED);
+	assert_null(strstr(last(env)->message, "idle"));
+	env->n = 0;
+	obs.wait.throttled = false;
+	obs.wait.wait_ns = 500 * MS;
+	feed(env, &obs);
+	none(env, 103 * SEC);
+}
+
 static void test_softirq(void **state)
 {
 	struct env *env = *state;
@@ -290,6 +314,7 @@ int main(void)
 		TEST(test_lone_runner), TEST(test_unknown_parts),    TEST(test_culprit),
 		TEST(test_severity),	TEST(test_forced_idle),	     TEST(test_idle_boundary),
 		TEST(test_idle_causes), TEST(test_cause_at_the_end), TEST(test_throttled_busy),
+		TEST(test_throttled_alone),
 		TEST(test_softirq),
 	};
 

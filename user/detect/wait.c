@@ -90,6 +90,9 @@ static enum sort classify(const struct detector *d, const struct vw_obs_wait *w,
 	if (known(w->softirq_ns) > w->wait_ns / 2 &&
 	    (idle || (w->wait_ns > SHARE_NS && took_turns(d, w))))
 		return SORT_SOFTIRQ;
+	/* Where it is not known who ran, that it was not allowed to is reason enough. */
+	if (w->throttled && w->longest_stint_ns == VW_UNKNOWN)
+		return SORT_IDLE;
 	if (!passed_over(d, w))
 		return idle ? SORT_IDLE : SORT_NONE;
 	if (w->throttled || (idle && w->idle_ns > w->wait_ns / 2))

@@ -53,6 +53,7 @@ int vw_bpf_oncpu(struct vw_bpf *bpf, int32_t tid, uint64_t now_ns, uint64_t *ret
 enum vw_bpf_map {
 	VW_MAP_TOTALS, /* uint32_t tid: struct vw_abi_totals */
 	VW_MAP_MOVES, /* uint32_t tid: struct vw_abi_move */
+	VW_MAP_PAIRS, /* struct vw_abi_pair_key: struct vw_abi_pair */
 	VW_MAP_COUNT,
 };
 

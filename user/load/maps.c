@@ -68,6 +68,7 @@ static const struct bpf_map *map_of(const struct vw_bpf *bpf, enum vw_bpf_map ma
 	const struct bpf_map *const maps[VW_MAP_COUNT] = {
 		[VW_MAP_TOTALS] = bpf->skel->maps.vw_totals,
 		[VW_MAP_MOVES] = bpf->skel->maps.vw_moves,
+		[VW_MAP_PAIRS] = bpf->skel->maps.vw_pairs,
 	};
 
 	return maps[map];

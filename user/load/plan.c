@@ -251,7 +251,11 @@ static void plan_hog_detectors(struct vw_plan *p, const struct vw_features *f, b
 			     "the kernel does not say how long a task has waited");
 	else
 		need(p, "starved_task", NULL);
-	need(p, "busy_worker", bpf ? NULL : "needs BPF");
+	if (bpf && !p->tp[VW_TP_SWITCH])
+		add_detector(p, "busy_worker", VW_DETECTOR_DEGRADED,
+			     "without the switch hook only stints without a break are seen");
+	else
+		need(p, "busy_worker", bpf ? NULL : "needs BPF");
 }
 
 /* Why the hook is missing. */
@@ -268,6 +272,8 @@ static const char *hook_reason(const struct vw_plan *p, const char *name)
 static void plan_detectors(struct vw_plan *p, const struct vw_features *f)
 {
 	static const char *const off = "not observed live";
+	const char *no_switches = p->tp[VW_TP_SWITCH] ? NULL :
+							"needs the switch hook of the trace level";
 	bool bpf = p->clock != VW_PLAN_CLOCK_PROCFS && p->clock != VW_PLAN_CLOCK_NONE;
 
 	if (p->clock == VW_PLAN_CLOCK_NONE) {
@@ -283,9 +289,9 @@ static void plan_detectors(struct vw_plan *p, const struct vw_features *f)
 	need(p, "rcu_stall", off);
 	need(p, "soft_lockup", off);
 	need(p, "spurious_migration_boost", p->tp[VW_TP_MIGRATE] ? NULL : hook_reason(p, "moves"));
-	need(p, "worker_on_vcpu_cpu", off);
-	need(p, "yield_ping_pong", off);
-	need(p, "owner_blocked", off);
+	need(p, "worker_on_vcpu_cpu", no_switches);
+	need(p, "yield_ping_pong", no_switches);
+	need(p, "owner_blocked", no_switches);
 }
 
 int vw_plan_make(const struct vw_features *f, const struct vw_plan_wanted *wanted,

@@ -74,7 +74,7 @@ struct vw_obs_wait {
 	int32_t tid;
 	uint64_t start_ns; /* its identity, 0 unknown */
 	bool final; /* it runs, sleeps or is gone */
-	bool throttled; /* its group had no quota left at some time of it */
+	bool throttled; /* its group had no quota left for more than half of it */
 	/* CFS load weights: its own, and of the heaviest task that ran there; 0 unknown */
 	uint32_t weight, heaviest;
 	uint64_t wait_ns; /* since it became runnable; a move does not restart it */

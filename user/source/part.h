@@ -47,7 +47,11 @@ struct vw_part_ops {
 	void (*close)(void *part);
 };
 
+/* Each in the file of its name. */
 extern const struct vw_part_ops vw_part_moves; /* MOVE */
+extern const struct vw_part_ops vw_part_place; /* SHARE, PAIR */
+extern const struct vw_part_ops vw_part_busy; /* BUSY, BLOCKED */
+extern const struct vw_part_ops vw_part_wait; /* WAIT */
 
 struct vw_parts;
 

@@ -8,6 +8,9 @@
 /* In this order they are asked; each says in its own file what it is for. */
 static const struct vw_part_ops *const table[] = {
 	&vw_part_moves,
+	&vw_part_place,
+	&vw_part_busy,
+	&vw_part_wait,
 };
 
 #define N_PARTS (sizeof(table) / sizeof(table[0]))
