@@ -22,6 +22,7 @@ import detect_hog  # noqa: E402,F401
 import detect_life  # noqa: E402,F401
 import detect_moves  # noqa: E402,F401
 import detect_offline  # noqa: E402,F401
+import detect_place  # noqa: E402,F401
 import detect_quiet  # noqa: E402,F401
 import kernels  # noqa: E402
 import runner  # noqa: E402

@@ -23,6 +23,14 @@ reported() {
 	wait_for 20 '[ "$(grep "\"type\":\"finding\"" $_out | grep -c "\"status\":\"open\"")" -ge $_times ]'
 }
 
+# found NAME KIND [TIMES]: wait until a background step has printed an open finding of a kind.
+found() {
+	_out=/results/step-$1.out
+	_kind=$2
+	_times=${3:-1}
+	wait_for 40 '[ "$(grep "\"type\":\"finding\"" $_out | grep "\"kind\":\"$_kind\"" | grep -c "\"status\":\"open\"")" -ge $_times ]'
+}
+
 # closed NAME: wait until a background step has printed that its last finding is over.
 closed() {
 	_out=/results/step-$1.out
@@ -206,4 +214,60 @@ events_off() {
 	_reader=$!
 	wait_for 120 '! grep "^entries:" /sys/kernel/tracing/per_cpu/cpu*/stats | grep -qv " 0$"'
 	kill "$_reader"
+}
+
+# quota_group NAME: a cgroup with the cpu controller: version 2, or 1 where workers are kernel
+# threads, which the kernel puts into the owner's groups of version 1 only.
+quota_group() {
+	if [ -e /sys/module/vhost/parameters/fork_from_owner_default ]; then
+		mount -t cgroup2 cgroup /sys/fs/cgroup || fail "no cgroup2"
+		echo +cpu >/sys/fs/cgroup/cgroup.subtree_control || fail "no cpu controller"
+		QUOTA_TOP=/sys/fs/cgroup
+	else
+		QUOTA_TOP=/sys/fs/cgroup/cpu,cpuacct
+		mount -t tmpfs cgroup /sys/fs/cgroup
+		mkdir $QUOTA_TOP
+		mount -t cgroup -o cpu,cpuacct cgroup $QUOTA_TOP || fail "no cpu controller"
+	fi
+	QUOTA_GROUP=$QUOTA_TOP/$1
+	mkdir "$QUOTA_GROUP" || fail "no cgroup"
+}
+
+# set_quota MS: of each 100 ms, all CPUs together.
+set_quota() {
+	if [ -e "$QUOTA_GROUP/cpu.max" ]; then
+		echo "${1}000 100000" >"$QUOTA_GROUP/cpu.max"
+	else
+		echo "${1}000" >"$QUOTA_GROUP/cpu.cfs_quota_us"
+	fi || fail "no quota"
+}
+
+# in_group COMMAND...: what it starts lives in the group.
+in_group() {
+	echo $$ >"$QUOTA_GROUP/cgroup.procs"
+	"$@"
+	echo $$ >"$QUOTA_TOP/cgroup.procs"
+}
+
+# quota_stat NAME: the group's counters; NAME_throttled and NAME_ms as values.
+quota_stat() {
+	while read -r _key _value; do
+		case $_key in
+		nr_throttled) result "$1_throttled" "$_value" ;;
+		throttled_usec) result "$1_ms" $((_value / 1000)) ;;
+		throttled_time) result "$1_ms" $((_value / 1000000)) ;;
+		esac
+	done <"$QUOTA_GROUP/cpu.stat"
+}
+
+_throttled() {
+	sed -n 's/^nr_throttled //p' "$QUOTA_GROUP/cpu.stat"
+}
+
+# quota_rested: wait until the group runs periods without being throttled.
+quota_rested() {
+	_last=$(_throttled)
+	_periods=$(sed -n 's/^nr_periods //p' "$QUOTA_GROUP/cpu.stat")
+	wait_for 20 '[ "$(sed -n "s/^nr_periods //p" $QUOTA_GROUP/cpu.stat)" -gt $((_periods + 5)) ]'
+	check '[ "$(_throttled)" -le $((_last + 1)) ]' "a quota of 400 % throttles"
 }
