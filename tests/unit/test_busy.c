@@ -50,7 +50,7 @@ static void test_saturated(void **state)
 	assert_string_equal(
 		f->message,
 		"vhost worker vhost-3077 (tid 3101) has not slept for 20s: it ran 10s "
-		"and waited 10s, as it had to share its CPU; nobody there waited longer "
+		"and waited 10s for a CPU; nobody there waited longer "
 		"than 3ms");
 }
 

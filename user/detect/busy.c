@@ -46,7 +46,7 @@ static void words(struct vw_episode *base, const struct vw_host *host)
 	vw_words_put(&message, " %s for %s", base->lasts ? "has not slept" : "did not sleep",
 		     vw_format_ns(ns, b->busy_ns));
 	if (b->oncpu_ns != VW_UNKNOWN && b->wait_ns != VW_UNKNOWN)
-		vw_words_put(&message, ": it ran %s and waited %s, as it had to share its CPU",
+		vw_words_put(&message, ": it ran %s and waited %s for a CPU",
 			     vw_format_ns(ran, b->oncpu_ns), vw_format_ns(waited, b->wait_ns));
 	if (b->items != VW_UNKNOWN && b->items)
 		vw_words_put(&message, "; %" PRIu64 " work items/s",
