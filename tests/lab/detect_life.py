@@ -7,7 +7,7 @@ from detect_data import HOG, MS, SECOND, case, episodes, longest, need, printed_
 
 GONE_CS = 100
 HOOKS = ("clock", "resched_flag", "waiters", "switches", "workers", "worker_birth",
-         "worker_exit", "totals")
+         "worker_exit", "totals", "quota")
 
 
 # --- 14 and 15: in the middle of a hog --------------------------------------------------------------

@@ -28,7 +28,7 @@ from rig import DEADLINE, Failed, Tool, check, now_ns, poll, run_tool
 MS = 1000000
 VIA = {"local_timer_entry": "tp_btf/local_timer_entry", "cpu_clock": "perf_event/cpu-clock",
        "sched_stat_runtime": "tp_btf/sched_stat_runtime", "procfs": "procfs"}
-HOOKS = {"clock", "resched_flag", "waiters", "switches", "workers", "worker_birth", "worker_exit", "totals"}
+HOOKS = {"clock", "resched_flag", "waiters", "switches", "workers", "worker_birth", "worker_exit", "totals", "quota"}
 # The only reasons for which a test may be left out.
 SKIPS = {"preempts": "this kernel preempts kernel code, so nothing can hog it this way",
          "no_local_timer": "this architecture has no local_timer_entry"}

@@ -19,7 +19,7 @@ static struct vw_features full(void)
 
 	memset(&f, 0, sizeof(f));
 	strcpy(f.host.arch, "x86_64");
-	f.btf = f.perf_cpu_clock = f.sched_info = f.vhost_loaded = true;
+	f.btf = f.perf_cpu_clock = f.sched_info = f.vhost_loaded = f.throttled_clock = true;
 	f.tp[VW_TP_LOCAL_TIMER] = f.tp[VW_TP_STAT_RUNTIME] = f.tp[VW_TP_SWITCH] = true;
 	f.tp[VW_TP_TASK_NEWTASK] = f.tp[VW_TP_TASK_RENAME] = f.tp[VW_TP_PROCESS_EXIT] = true;
 	f.tp[VW_TP_MIGRATE] = f.tp[VW_TP_MOVE_NUMA] = f.tp[VW_TP_SWAP_NUMA] = true;
@@ -108,12 +108,16 @@ static void test_everything(void **state)
 	assert_string_equal(hook(&p, "clock")->via, "tp_btf/local_timer_entry");
 	assert_string_equal(hook(&p, "switches")->via, "tp_btf/sched_switch");
 	assert_string_equal(hook(&p, "resched_flag")->via, "thread_info.flags & 0x8");
+	assert_string_equal(hook(&p, "quota")->via, "cfs_rq->throttled_clock_pelt_time");
 	for (i = 0; i <= VW_BUSY_WORKER; i++)
 		assert_int_equal(p.detectors[i].state, VW_DETECTOR_FULL);
 	need_switches(&p, VW_DETECTOR_FULL);
 	f.tp_need_resched = true;
+	f.throttled_clock = false;
 	p = trace(&f);
 	assert_string_equal(hook(&p, "resched_flag")->via, "thread_info.flags & 0x10");
+	assert_int_equal(hook(&p, "quota")->state, VW_HOOK_FALLBACK);
+	assert_string_equal(hook(&p, "quota")->via, "cfs_rq->throttle_count");
 }
 
 /* Nothing on the switch path; and that is by choice, not for lack. */
@@ -132,6 +136,7 @@ static void test_guard(void **state)
 	assert_int_equal(detector(&p, "non_yielding_worker"), VW_DETECTOR_FULL);
 	assert_int_equal(detector(&p, "busy_worker"), VW_DETECTOR_DEGRADED);
 	need_switches(&p, VW_DETECTOR_OFF);
+	assert_string_equal(hook(&p, "quota")->via, "cpu.stat");
 	/* Where the hook is missing, that is what is said. */
 	f.tp[VW_TP_SWITCH] = false;
 	p = make(&f, VW_PLAN_GUARD, VW_PLAN_CLOCK_NONE, 0);

@@ -146,6 +146,7 @@ static void probe_btf(struct vw_features *f)
 	f->switch_state = n_arguments(btf, "sched_switch") > 3;
 	f->tp_need_resched = n_arguments(btf, "sched_set_need_resched_tp") > 0;
 	f->sched_info = has_member(btf, "sched_info", "last_queued");
+	f->throttled_clock = has_member(btf, "cfs_rq", "throttled_clock_pelt_time");
 	btf__free(btf);
 }
 

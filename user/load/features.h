@@ -25,6 +25,7 @@ struct vw_features {
 	bool btf;
 	bool refused; /* BPF would work, but we may not load it (vw_features_may_load()) */
 	bool tp[VW_TP_COUNT];
+	bool throttled_clock; /* how long a group was throttled is counted, by PELT's clock */
 	bool switch_state; /* sched_switch tells the state in which the task left (5.18) */
 	bool tp_need_resched; /* sched_set_need_resched_tp, 6.18 and later */
 	bool perf_cpu_clock;

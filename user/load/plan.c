@@ -231,6 +231,20 @@ static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 	add_hook(p, "totals", VW_HOOK_ATTACHED, "procfs schedstat, status", "", "");
 }
 
+/* How it is known that a task waits because its group has no quota left. */
+static void plan_quota(struct vw_plan *p, const struct vw_features *f)
+{
+	if (!p->tp[VW_TP_SWITCH])
+		add_hook(p, "quota", VW_HOOK_FALLBACK, "cpu.stat", "without the switch hook",
+			 "single waits: their mean in a second is told");
+	else if (f->throttled_clock)
+		add_hook(p, "quota", VW_HOOK_ATTACHED, "cfs_rq->throttled_clock_pelt_time", "", "");
+	else
+		add_hook(p, "quota", VW_HOOK_FALLBACK, "cfs_rq->throttle_count",
+			 "the kernel does not count how long a group is throttled",
+			 "throttled groups of tasks that were woken meanwhile");
+}
+
 /* One kind that needs a hook which this plan may lack; @reason NULL: nothing lacks. */
 static void need(struct vw_plan *p, const char *kind, const char *reason)
 {
@@ -303,6 +317,7 @@ int vw_plan_make(const struct vw_features *f, const struct vw_plan_wanted *wante
 	plan_clock(&p, f, wanted);
 	plan_flags(&p, f);
 	plan_tracepoints(&p, f, wanted);
+	plan_quota(&p, f);
 	plan_detectors(&p, f);
 	*ret_plan = p;
 	return p.clock == VW_PLAN_CLOCK_NONE ? -ENOTSUP : 0;
