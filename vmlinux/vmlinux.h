@@ -52,7 +52,7 @@ struct cfs_rq {
 	int throttle_count;
 };
 
-/* How long it has been throttled, by the clock of PELT; before 5.19 by that of tasks. */
+/* How long it has been throttled, by the clock of PELT; older kernels have another clock. */
 struct cfs_rq___pelt {
 	u64 throttled_clock_pelt_time;
 };

@@ -112,7 +112,8 @@ def throttled(boot, step):
     last = max(rows, key=lambda row: row["duration_ns"])
     victim = victim_of(last, worker)
     need(last["culprit"] is None and "/vm1" in last["remedy"], f"{short(last)}: {last['remedy']}")
-    need(PERIOD_NS / 2 < victim["wait_ns"] < 2 * PERIOD_NS, f"waited {victim['wait_ns'] / MS} ms")
+    # A group that has overdrawn its quota in the kernel pays for it in the next periods.
+    need(victim["wait_ns"] > PERIOD_NS / 2, f"waited {victim['wait_ns'] / MS} ms")
     none_of(boot, step, HOG)
     return last, victim
 
