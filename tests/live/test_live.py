@@ -31,7 +31,8 @@ VIA = {"local_timer_entry": "tp_btf/local_timer_entry", "cpu_clock": "perf_event
 HOOKS = {"clock", "resched_flag", "waiters", "switches", "workers", "worker_birth", "worker_exit", "totals", "quota"}
 # The only reasons for which a test may be left out.
 SKIPS = {"preempts": "this kernel preempts kernel code, so nothing can hog it this way",
-         "no_local_timer": "this architecture has no local_timer_entry"}
+         "no_local_timer": "this architecture has no local_timer_entry",
+         "no_quota": "no cgroup with a CPU quota can be made here"}
 
 TESTS = []
 
@@ -223,6 +224,47 @@ def fair_pair(hog):
         check(not [f for f in tool.findings() if f["severity"] != "info"], f"{tool.findings()}")
         rows = [obj for _, obj in tool.objects if obj["type"] == "worker" and obj["tid"] == hog.victim]
         check(rows and rows[-1]["oncpu_ns"] > 300 * MS, "the tool did not see the pair run")
+
+
+def quota_group():
+    """A new cgroup that may have a CPU for 20 ms of each 100 ms."""
+    for folder, key, value in (("cpu", "cpu.cfs_quota_us", "20000"),
+                               ("cpu,cpuacct", "cpu.cfs_quota_us", "20000"),
+                               (".", "cpu.max", "20000 100000")):
+        group = Path("/sys/fs/cgroup", folder, f"vw-test-{os.getpid()}")
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            (group / key).write_text(value, encoding="ascii")
+            return group
+        except OSError:
+            group.rmdir()
+    raise Skipped(SKIPS["no_quota"])
+
+
+@test
+def throttled(hog):
+    """-t of a task whose cgroup has used up its quota: starved_task, throttled, the group named"""
+    group = quota_group()
+    top = group.parent / "cgroup.procs"
+    try:
+        (group / "cgroup.procs").write_text(str(hog.pid), encoding="ascii")
+        with Tool("watch", "-d", "4", "-t", str(hog.victim)) as tool:
+            tool.header()
+            hog.start("fair", 1000)
+            found = tool.wait("finding", lambda f: f["kind"] == "starved_task"
+                              and f["cause"] == "throttled" and f["evidence"]["count"] > 2)
+            check(found["culprit"] is None and found["victims"][0]["tid"] == hog.victim, str(found))
+            check(group.name in found["remedy"], found["remedy"])
+            # Nobody else is in the group, so that a period is all that it can wait for.
+            check(40 * MS < found["victims"][0]["wait_ns"] < 200 * MS, str(found["victims"]))
+            hog.finish()
+    finally:
+        top.write_text(str(hog.pid), encoding="ascii")
+        poll(lambda: not (group / "cgroup.procs").read_text(encoding="ascii"), DEADLINE, "group empty")
+        group.rmdir()
 
 
 @test
