@@ -88,6 +88,8 @@ def placed(boot):
 def placed_in_trace(boot):
     """Live and from the trace of the same seconds: the same worker, vCPU and rate."""
     rates = []
+    # A vCPU whose birth the guest was slow to record is not the one of /proc in a trace's eyes.
+    staged(kinds(boot, "trace", SHARE), "the trace does not know the vCPU's CPUs")
     for step in ("live", "trace"):
         last = who_shares(boot, step)[0]
         rates.append(last["evidence"]["interruptions"] * SECOND / last["duration_ns"])
