@@ -20,8 +20,13 @@ import subprocess
 
 LAB_DIR = pathlib.Path(__file__).resolve().parent
 REPO = LAB_DIR.parent.parent
-VARIANTS = ("before", "after", "before-btf", "before-nobtf")
+VARIANTS = ("before", "after", "before-btf", "before-nobtf", "before-hard", "after-hard")
 VHOST_MODULES = ("vhost_iotlb", "vhost", "vhost_net")
+# The series that go into a variant, and which of its modules are rebuilt; the others are Debian's.
+# The hard pair differs in the worker's yield alone: both have the same vhost_net.
+SERIES = {"before": (("regress",), VHOST_MODULES),
+          "before-hard": (("regress", "regress-hard"), VHOST_MODULES),
+          "after-hard": (("regress-hard",), ("vhost_net",))}
 KBUILD = """obj-m += vhost.o vhost_net.o vhost_iotlb.o
 vhost_net-y := net.o
 vhost_iotlb-y := iotlb.o
@@ -39,9 +44,15 @@ class Line:
     kbuild: str
     source: str
     prefix: str
+    suite: str = ""  # where the machine's own suites do not have it
+    make: tuple = ()  # more variables for the module build
 
 
 LINES = {
+    # Built with a gcc that Debian 12 does not have; the next one makes modules that fit.
+    "5.10": Line(r"linux-image-(5\.10\.0-\d+)-amd64", "linux-kbuild-5.10",
+                 "linux-source-5.10", "linux-image-5.10.0-", "bullseye-security",
+                 ("CC=gcc-12",)),
     "6.1": Line(r"linux-image-(6\.1\.0-\d+)-amd64", "linux-kbuild-6.1",
                 "linux-source-6.1", "linux-image-6.1.0-"),
     "6.12": Line(r"linux-image-(6\.12\.\d+\+deb12)-amd64", "linux-kbuild-{abi}",
@@ -106,9 +117,36 @@ def cached_debs():
     return found
 
 
-def offered_versions(packages):
+def security_archive():
+    """Where this machine gets Debian's security updates from: a suite of another release, too."""
+    rows = run(["apt-get", "indextargets", "--format", "$(RELEASE) $(REPO_URI)",
+                "Created-By: Packages"]).decode().splitlines()
+    for row in rows:
+        release, uri = row.split(" ", 1)
+        if release.endswith("-security"):
+            return uri
+    raise LabError("apt knows no security suite of Debian to look for older kernels in")
+
+
+def apt_options(suite):
+    """For apt to see one suite only, with lists of its own below the cache."""
+    if not suite:
+        return []
+    top = cache_dir() / "apt" / suite
+    sources = top / "sources.list"
+    if not sources.exists():
+        (top / "lists/partial").mkdir(parents=True, exist_ok=True)
+        sources.write_text(f"deb {security_archive()} {suite} main\n", encoding="ascii")
+    settings = {"Dir::Etc::sourcelist": sources, "Dir::Etc::sourceparts": "-",
+                "Dir::State::lists": top / "lists", "Dir::Cache::pkgcache": "",
+                "Dir::Cache::srcpkgcache": "", "APT::Sandbox::User": "root"}
+    return [part for key, value in settings.items() for part in ("-o", f"{key}={value}")]
+
+
+def offered_versions(suite, packages):
     """{package: {version: None}} of what apt can download."""
-    text = subprocess.run(["apt-cache", "show", *packages], capture_output=True, check=False)
+    text = subprocess.run(["apt-cache", *apt_options(suite), "show", *packages],
+                          capture_output=True, check=False)
     found = {}
     name = ""
     for row in text.stdout.decode(errors="replace").splitlines():
@@ -141,8 +179,8 @@ def pick_set(line, names, versions_of):
     return None
 
 
-def apt_names(prefix):
-    return run(["apt-cache", "pkgnames", prefix]).decode().split()
+def apt_names(line):
+    return run(["apt-cache", *apt_options(line.suite), "pkgnames", line.prefix]).decode().split()
 
 
 def choose(line, update):
@@ -151,15 +189,15 @@ def choose(line, update):
     picked = None if update else pick_set(line, cached, lambda _: cached)
     if picked:
         return picked
-    if not apt_names(line.prefix) or update:
-        run(["apt-get", "update"])
-    picked = pick_set(line, apt_names(line.prefix), offered_versions)
+    if not apt_names(line) or update:
+        run(["apt-get", *apt_options(line.suite), "update"])
+    picked = pick_set(line, apt_names(line), functools.partial(offered_versions, line.suite))
     if not picked:
         raise LabError(f"apt offers no complete set for {line.source}; try apt-get update")
     return picked
 
 
-def download(packages, version):
+def download(line, packages, version):
     """Paths of the .debs, by role; downloads what the cache does not have."""
     cached = cached_debs()
     missing = [f"{name}={version}" for name in packages.values()
@@ -167,7 +205,8 @@ def download(packages, version):
     if missing:
         target = cache_dir() / "deb"
         target.mkdir(parents=True, exist_ok=True)
-        run(["apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", *missing], cwd=target)
+        run(["apt-get", *apt_options(line.suite), "-q", "-o", "APT::Sandbox::User=root",
+             "download", *missing], cwd=target)
         cached = cached_debs()
     return {role: cached[name][version] for role, name in packages.items()}
 
@@ -211,7 +250,7 @@ def fetch(name, update=False):
         info = load_info(name)
         if info and info["version"] == version and info["abi"] == abi:
             return info
-        debs = download(packages, version)
+        debs = download(line, packages, version)
         top = info_path(name).parent
         shutil.rmtree(top, ignore_errors=True)
         root = top / "root"
@@ -276,32 +315,38 @@ def btf(name):
     return path
 
 
-def patches(name):
-    return sorted((REPO / "patches/linux" / name / "regress").glob("*.patch"))
+def patches(name, series):
+    """The patches of all of the series; an error when there are none in one of them."""
+    found = []
+    for part in series:
+        files = sorted((REPO / "patches/linux" / name / part).glob("*.patch"))
+        if not files:
+            raise LabError(f"no {part} series for {name}")
+        found += files
+    return found
 
 
 def build_key(info, variant):
     """Changes when anything that goes into a build changes."""
     digest = hashlib.sha256(f"{info['version']} {variant} {KBUILD}".encode())
     digest.update(pathlib.Path(__file__).read_bytes())
-    for patch in patches(info["line"]):
+    for patch in patches(info["line"], SERIES.get(variant, SERIES["before"])[0]):
         digest.update(patch.read_bytes())
     digest.update(run(["gcc", "--version"]))
     return digest.hexdigest()
 
 
-def compile_before(info, target):
-    series = patches(info["line"])
-    if not series:
-        raise LabError(f"no regress series for {info['line']}")
+def compile_variant(info, variant, target):
+    series, rebuilt = SERIES[variant]
+    todo = patches(info["line"], series)
     shutil.copytree(info["source"], target)
-    for patch in series:
+    for patch in todo:
         run(["patch", "-p1", "-s", "-d", target, "-i", patch])
     vhost = target / "drivers/vhost"
     (vhost / "Kbuild").write_text(KBUILD, encoding="ascii")
     run(["make", f"-j{os.cpu_count()}", "-C", info["headers"], f"M={vhost}", "CONFIG_VHOST=m",
-         "modules"])
-    for module in VHOST_MODULES:
+         *line_of(info["line"]).make, "modules"])
+    for module in rebuilt:
         path = target / f"{module}.ko"
         shutil.copy(vhost / f"{module}.ko", path)
         run(["strip", "-g", path])
@@ -338,8 +383,8 @@ def build(info, variant):
     if stamp.exists() and stamp.read_text(encoding="ascii") == key:
         return target
     shutil.rmtree(target, ignore_errors=True)
-    if variant == "before":
-        compile_before(info, target)
+    if variant in SERIES:
+        compile_variant(info, variant, target)
     else:
         derive(info, variant, target)
     stamp.write_text(key, encoding="ascii")
@@ -347,7 +392,7 @@ def build(info, variant):
 
 
 def modules(name, variant):
-    """{module: path} of the rebuilt vhost modules; empty for the stock ones."""
+    """{module: path} of the rebuilt vhost modules; the others are Debian's own."""
     if variant not in VARIANTS:
         raise LabError(f"unknown variant {variant!r}, known: {', '.join(VARIANTS)}")
     info = require_info(name)
@@ -357,4 +402,5 @@ def modules(name, variant):
         btf(name)
     with locked(f"{name}.build"):
         target = build(info, variant)
-    return {module: target / f"{module}.ko" for module in VHOST_MODULES}
+    rebuilt = SERIES.get(variant, SERIES["before"])[1]
+    return {module: target / f"{module}.ko" for module in rebuilt}

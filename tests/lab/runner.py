@@ -27,7 +27,9 @@ class StoodStill(Exception):
 
 def kernel_command_line(scenario):
     # panic=-1 with -no-reboot: a panic ends QEMU at once instead of waiting for the deadline.
-    words = ["console=ttyS0", "loglevel=5", "panic=-1", f"preempt={scenario['preempt']}"]
+    words = ["console=ttyS0", "loglevel=5", "panic=-1"]
+    if scenario["preempt"] != "fixed":
+        words.append(f"preempt={scenario['preempt']}")
     if scenario["cmdline"]:
         words.append(scenario["cmdline"])
     return " ".join(words)

@@ -29,15 +29,15 @@ EXPECT = {
     "fairness_max": (float, None), "packets_min": (int, None), "steps": (dict, {}),
     "values": (dict, {}), "dmesg": (str, None), "dmesg_not": (str, None),
 }
+# "fixed": the mode that the kernel was built with, where there is no other.
 CHOICES = {
-    "variant": kernels.VARIANTS, "preempt": ("none", "voluntary", "full", "lazy"),
+    "variant": kernels.VARIANTS, "preempt": ("none", "voluntary", "full", "lazy", "fixed"),
     "worker_mode": ("task", "kthread"), "direction": ("tx", "rx", "both"),
 }
 
 
-# The mode that is found may be one that cannot be asked for: fixed when the kernel was built, or
-# unknown where debugfs is locked down.
-FOUND_CHOICES = {**CHOICES, "preempt": (*CHOICES["preempt"], "fixed", "unknown")}
+# The mode that is found may be one that cannot be asked for: unknown where debugfs is locked down.
+FOUND_CHOICES = {**CHOICES, "preempt": (*CHOICES["preempt"], "unknown")}
 
 
 def convert(where, key, kind, value, choices):
