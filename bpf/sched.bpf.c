@@ -69,7 +69,7 @@ static __noinline int watched_switch(struct task_struct *prev, struct task_struc
 static __always_inline bool is_runnable(unsigned long long *ctx, bool preempt,
 					struct task_struct *prev)
 {
-	long state = vw_switch_state ? (long)(u32)ctx[3] : (long)BPF_CORE_READ(prev, __state);
+	long state = vw_switch_state ? (long)(u32)ctx[3] : vw_task_state(prev);
 
 	return preempt || !state;
 }

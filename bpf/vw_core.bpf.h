@@ -27,6 +27,17 @@ static __always_inline struct rq *vw_task_rq(struct task_struct *task)
 	return BPF_CORE_READ(task, se.cfs_rq, rq);
 }
 
+/* Renamed and made narrower by 2f064a59a11f ("sched: Change task_struct::state", 5.14). */
+static __always_inline long vw_task_state(struct task_struct *task)
+{
+	struct task_struct___new_state *now = (void *)task;
+	struct task_struct___old_state *old = (void *)task;
+
+	if (bpf_core_field_exists(now->__state))
+		return BPF_CORE_READ(now, __state);
+	return BPF_CORE_READ(old, state);
+}
+
 /* Times the task got a CPU.  Kernels without SCHED_INFO fall back to its switches. */
 static __always_inline u64 vw_task_arrivals(struct task_struct *task)
 {

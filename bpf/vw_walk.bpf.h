@@ -66,7 +66,13 @@ static __always_inline void vw_walk_keep(struct vw_walk *walk, struct task_struc
 	w->pad = 0;
 }
 
-static long vw_walk_step(u32 i, void *unused)
+/*
+ * Takes the walk one node further; 1 when it is over.  A global function, so the verifier looks at
+ * it once and not once a turn: a plain loop of this body is beyond its limit, and bpf_loop() came
+ * with 5.17 only (e6f2dd0f8067).  It takes a number, as pointers to BTF types are none of its
+ * arguments on older kernels.
+ */
+__weak __noinline int vw_walk_step(u32 turn)
 {
 	u32 zero = 0;
 	struct vw_walk *walk = bpf_map_lookup_elem(&vw_walks, &zero);
@@ -76,7 +82,7 @@ static long vw_walk_step(u32 i, void *unused)
 	bool throttled;
 	u64 wait;
 
-	if (!walk || walk->node == walk->head)
+	if (turn >= VW_WALK_MAX || !walk || walk->node == walk->head)
 		return 1;
 	if (!walk->node) {
 		vw_count(VW_COUNT_BAD_WALK);
@@ -112,6 +118,7 @@ static __noinline struct vw_walk *vw_walk_queue(struct task_struct *runner, bool
 	u32 zero = 0;
 	struct vw_walk *walk = bpf_map_lookup_elem(&vw_walks, &zero);
 	struct rq *rq = vw_task_rq(runner);
+	u32 turn;
 
 	if (!walk)
 		return NULL;
@@ -124,8 +131,9 @@ static __noinline struct vw_walk *vw_walk_queue(struct task_struct *runner, bool
 	walk->own = 0;
 	walk->fill = fill;
 	walk->n = 0;
-	/* The verifier looks at one step only; a plain loop of this body is beyond its limit. */
-	bpf_loop(VW_WALK_MAX, vw_walk_step, NULL, 0);
+	for (turn = 0; turn < VW_WALK_MAX; turn++)
+		if (vw_walk_step(turn))
+			break;
 	return walk;
 }
 

@@ -80,7 +80,6 @@ struct sched_info {
 
 struct task_struct {
 	struct thread_info thread_info;
-	unsigned int __state;
 	unsigned int flags;
 	int prio;
 	unsigned int policy;
@@ -95,6 +94,15 @@ struct task_struct {
 	unsigned long nivcsw;
 	u64 start_boottime;
 	char comm[16];
+};
+
+/* From 5.14 on, and before (2f064a59a11f). */
+struct task_struct___new_state {
+	unsigned int __state;
+};
+
+struct task_struct___old_state {
+	long state;
 };
 
 /* 6.12 and later: a sleeper may stay queued until its lag is paid (152e11f6df29). */

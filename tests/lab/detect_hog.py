@@ -154,6 +154,9 @@ case("hog-6.12-kthread", "hog", "kernel=6.12", "worker_mode=kthread",
      "expect.worker_kind=kthread", subset="ci")(caught)
 case("hog-6.1-btf", "hog", "variant=before-btf")(caught)
 case("hog-6.12-nobtf", "hog", "kernel=6.12", "variant=before-nobtf")(caught)
+# Not to be switched, and fair without the yield alone (patches/linux/5.10).
+HARD = ("kernel=5.10", "preempt=fixed", "load.*.sndbuf=max")
+case("hog-5.10", "hog", *HARD, "variant=before-hard", subset="ci")(caught)
 
 
 # --- 6: each clock, and the guard level ------------------------------------------------------------
@@ -169,7 +172,7 @@ def hook_of(boot, step, name):
     raise Failed(f"{step}: no hook {name} in the header")
 
 
-def clock_case(step, subset, kernel):
+def clock_case(step, subset, kernel, *settings):
     def run(boot):
         hook = hook_of(boot, step, "clock")
         need(hook["via"] and CLOCKS[step] in hook["via"], f"clock is {hook['via']}")
@@ -177,7 +180,7 @@ def clock_case(step, subset, kernel):
         need(boot.findings(step)[0]["evidence"]["clock"] == hook["via"], "evidence names "
              f"another clock: {boot.findings(step)[0]['evidence']['clock']}")
         return {"via": hook["via"], **figures}
-    case(f"clock-{step}-{kernel}", "clocks", f"kernel={kernel}", subset=subset)(run)
+    case(f"clock-{step}-{kernel}", "clocks", f"kernel={kernel}", *settings, subset=subset)(run)
 
 
 def by_procfs(boot):
@@ -197,6 +200,8 @@ for _kernel, _subset in (("6.1", "ci"), ("6.12", "long")):
         clock_case(_step, _subset, _kernel)
     case(f"clock-procfs-{_kernel}", "clocks", f"kernel={_kernel}", subset=_subset)(by_procfs)
     case(f"guard-{_kernel}", "clocks", f"kernel={_kernel}", subset=_subset)(by_guard)
+for _step in CLOCKS:
+    clock_case(_step, "long", "5.10", *HARD[1:], "variant=before-hard")
 
 
 # --- 12: on the CPU that is kept --------------------------------------------------------------------

@@ -30,6 +30,9 @@ case("fair-6.1-voluntary", "fair", "variant=before", "preempt=voluntary")(fair)
 case("fair-6.12-after", "fair", "kernel=6.12")(fair)
 case("fair-6.12-full", "fair", "kernel=6.12", "variant=before", "preempt=full")(fair)
 case("fair-6.12-voluntary", "fair", "kernel=6.12", "variant=before", "preempt=voluntary")(fair)
+case("fair-5.10-after", "fair", "kernel=5.10", "preempt=fixed")(fair)
+case("fair-5.10-after-hard", "fair", "kernel=5.10", "preempt=fixed", "variant=after-hard",
+     "load.*.sndbuf=max", subset="ci")(fair)
 
 
 def control(step, names, allowed=()):

@@ -74,6 +74,15 @@ static void choose_programs(struct core *skel, const struct vw_plan *plan,
 			bpf_program__set_autoload(tp_program(skel, tp), plan->tp[tp]);
 }
 
+/* Costs the memory of full maps, a few MiB, on kernels that want it so. */
+static void fill_maps_in_advance(struct core *skel)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, skel->obj)
+		bpf_map__set_map_flags(map, bpf_map__map_flags(map) & ~BPF_F_NO_PREALLOC);
+}
+
 static void set_constants(struct core *skel, const struct vw_bpf_config *config,
 			  const struct vw_features *f)
 {
@@ -293,6 +302,8 @@ static int try_plan(const struct vw_bpf_config *config, struct vw_features *f, s
 		goto out;
 	}
 	choose_programs(bpf->skel, plan, f);
+	if (f->needs_prealloc)
+		fill_maps_in_advance(bpf->skel);
 	set_constants(bpf->skel, config, f);
 	err = core__load(bpf->skel);
 	if (err) {

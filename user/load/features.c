@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 
 #include "load/features.h"
 #include "util/fs.h"
@@ -166,6 +168,36 @@ static void probe_perf(struct vw_features *f)
 		close((int)fd);
 }
 
+/*
+ * Whether an event's program is refused a hash map that grows as it is filled.  Growing was made
+ * safe there by 96da3f7d489d ("bpf: Remove tracing program restriction on map types", 6.1).
+ */
+static bool refuses_growing(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+	int map = bpf_map_create(BPF_MAP_TYPE_HASH, "vw_probe", 4, 4, 1, &opts);
+	struct bpf_insn insns[] = {
+		/* r1 = the map; r0 = 0; exit */
+		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_FD },
+		{ 0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	bool refused;
+	int prog;
+
+	if (map < 0)
+		return false;
+	insns[0].imm = map;
+	prog = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "vw_probe", "GPL", insns,
+			     sizeof(insns) / sizeof(insns[0]), NULL);
+	refused = prog == -EINVAL;
+	if (prog >= 0)
+		close(prog);
+	close(map);
+	return refused;
+}
+
 void vw_features_probe(struct vw_features *f, int sys_fd)
 {
 	memset(f, 0, sizeof(*f));
@@ -174,6 +206,7 @@ void vw_features_probe(struct vw_features *f, int sys_fd)
 	probe_rights(f, sys_fd);
 	probe_btf(f);
 	probe_perf(f);
+	f->needs_prealloc = refuses_growing();
 	f->vhost_loaded = !faccessat(sys_fd, "module/vhost", F_OK, 0);
 }
 

@@ -29,6 +29,7 @@ struct vw_features {
 	bool switch_state; /* sched_switch tells the state in which the task left (5.18) */
 	bool tp_need_resched; /* sched_set_need_resched_tp, 6.18 and later */
 	bool perf_cpu_clock;
+	bool needs_prealloc; /* the event's program may not use maps that grow (before 6.1) */
 	bool sched_info;
 	/* Attaching a tracepoint waits for a grace period that does not come (load/attach.h). */
 	bool tracepoints_wait;
