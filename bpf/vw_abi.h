@@ -174,6 +174,22 @@ struct vw_abi_move {
 	__u32 pad;
 };
 
+enum vw_abi_stall {
+	VW_ABI_STALL_UNKNOWN,
+	VW_ABI_STALL_SELF, /* by the CPU that stalls */
+	VW_ABI_STALL_OTHER,
+	VW_ABI_STALL_EXPEDITED,
+};
+
+/* The kernel begins to report an RCU stall. */
+struct vw_rec_stall {
+	struct vw_rec_hdr hdr; /* of the CPU that reports */
+	struct vw_abi_task task; /* what runs there */
+	char flavor[24];
+	__u8 how; /* enum vw_abi_stall */
+	__u8 pad[7];
+};
+
 /*
  * Value of the totals map, key tid: what the switch hook adds up for a task with VW_WATCH_TASK or
  * VW_WATCH_VCPU, since @since_ns.
@@ -268,5 +284,6 @@ _Static_assert(sizeof(struct vw_abi_totals) == 120, "totals");
 _Static_assert(sizeof(struct vw_rec_rest) == 16 + 40 + 120 + 32, "rest");
 _Static_assert(sizeof(struct vw_abi_pair_key) == 16, "pair key");
 _Static_assert(sizeof(struct vw_abi_pair) == 72, "pair");
+_Static_assert(sizeof(struct vw_rec_stall) == 88, "stall record");
 
 #endif

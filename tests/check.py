@@ -116,7 +116,7 @@ def lab_offline(tally):
 def btf(tally):
     # With the lab's kernels unpacked their BTF is compared too, not only this machine's.
     if os.geteuid() == 0:
-        run([PYTHON, "tests/lab/lab.py", "btf", "6.1", "6.12"])
+        run([PYTHON, "tests/lab/lab.py", "btf", "5.10", "6.1", "6.12"])
     tally.add(*run([PYTHON, "tests/btf.py", "--self-test"]))
     tally.add(*run([PYTHON, "tests/btf.py"]))
 

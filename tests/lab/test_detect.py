@@ -24,6 +24,7 @@ import detect_moves  # noqa: E402,F401
 import detect_offline  # noqa: E402,F401
 import detect_place  # noqa: E402,F401
 import detect_quiet  # noqa: E402,F401
+import detect_stall  # noqa: E402,F401
 import kernels  # noqa: E402
 import runner  # noqa: E402
 import scenario as scenarios  # noqa: E402

@@ -42,11 +42,12 @@ static inline void keep(void *ctx, const struct vw_finding *finding)
 	env->seen[env->n++] = *finding;
 }
 
-static inline int setup(void **state)
+/* @tick_ns 0: as of a file, in which all is seen. */
+static inline int setup_clock(void **state, uint64_t tick_ns)
 {
 	const struct vw_detect_config config = {
 		.threshold_ns = T,
-		.tick_ns = TICK,
+		.tick_ns = tick_ns,
 		.stale_ns = SEC,
 		.host = { .preempt = VW_PREEMPT_NONE },
 	};
@@ -59,6 +60,11 @@ static inline int setup(void **state)
 	assert_non_null(env->set);
 	*state = env;
 	return 0;
+}
+
+static inline int setup(void **state)
+{
+	return setup_clock(state, TICK);
 }
 
 static inline int teardown(void **state)

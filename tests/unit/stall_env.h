@@ -7,6 +7,14 @@
 
 #define AT (1000 * SEC)
 
+/* As of a log that is read from a file. */
+static inline int offline(void **state)
+{
+	return setup_clock(state, 0);
+}
+
+#define TEST_OFFLINE(name) cmocka_unit_test_setup_teardown(name, offline, teardown)
+
 static inline struct vw_obs rcu(uint64_t ts_ns, uint64_t gp, uint64_t jiffies)
 {
 	struct vw_obs obs = { .kind = VW_OBS_REPORT, .ts_ns = ts_ns };

@@ -178,7 +178,7 @@ static void test_finding(void **state)
 	check_string(json, "victims.0.vm", "web02");
 	check_string(json, "cause", "ignores_resched");
 	check_keys(at(json, "evidence"), "count span_ns resched resched_pending_ns oncpu_ns "
-					 "softirq_ns irq_ns nr_running clock stack");
+					 "softirq_ns irq_ns nr_running clock soft_lockup_ns stack");
 	check_string(json, "evidence.resched", "full");
 	check_null(json, "evidence.softirq_ns");
 	check_string(json, "evidence.stack.1", "vhost_worker");

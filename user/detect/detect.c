@@ -51,6 +51,7 @@ int vw_detect_feed(struct vw_detect *set, const struct vw_obs *obs)
 
 	if (obs->kind == VW_OBS_TASK)
 		return vw_tasks_put(set->tasks, &obs->task);
+	set->env.joined = false;
 	for (i = 0; i < N_DETECTORS; i++)
 		err = detectors[i]->feed(set->state[i], obs) ?: err;
 	/* After the detectors: a last finding still names the task in full. */

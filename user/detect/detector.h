@@ -19,6 +19,8 @@ struct vw_detect_env {
 	vw_emit_fn emit;
 	void *ctx; /* of emit */
 	struct vw_debts debts; /* of hogs; what is paid back is no new starvation */
+	/* The observation being fed was taken up by a finding: it is none of its own. */
+	bool joined;
 	uint64_t invalid_samples; /* detectors count here what no counter can have said */
 };
 

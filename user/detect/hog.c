@@ -317,6 +317,27 @@ static void feed_loss(struct hog *hog, int32_t cpu)
 			close_slot(hog, &hog->slots[i]);
 }
 
+/*
+ * The kernel's watchdog is a late witness of a hog (20 s and more), not another trouble; of one
+ * that nobody waits for it is the only one that complains.
+ */
+static void feed_report(struct hog *hog, const struct vw_obs_report *r)
+{
+	struct vw_finding *f;
+
+	if (r->kind != VW_REPORT_SOFT_LOCKUP || !r->n_cpus || r->cpus[0] < 0 ||
+	    (unsigned int)r->cpus[0] >= hog->n_slots || !hog->slots[r->cpus[0]].open)
+		return;
+	f = &hog->slots[r->cpus[0]].finding;
+	if (f->kind == VW_BUSY_WORKER || (r->culprit.tid && r->culprit.tid != f->culprit.tid))
+		return;
+	hog->env->joined = true;
+	if (r->stuck_ns != VW_UNKNOWN)
+		f->evidence.lockup_ns = r->stuck_ns;
+	else if (f->evidence.lockup_ns == VW_UNKNOWN)
+		f->evidence.lockup_ns = 0;
+}
+
 static int feed(void *detector, const struct vw_obs *obs)
 {
 	struct hog *hog = detector;
@@ -327,6 +348,9 @@ static int feed(void *detector, const struct vw_obs *obs)
 		return feed_stint(hog, obs);
 	case VW_OBS_LOSS:
 		feed_loss(hog, obs->loss.cpu);
+		return 0;
+	case VW_OBS_REPORT:
+		feed_report(hog, &obs->report);
 		return 0;
 	case VW_OBS_TASK_EXIT:
 		for (i = 0; i < hog->n_slots; i++)

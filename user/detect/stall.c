@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the kernel itself reports: rcu_stall and soft_lockup.  Works on VW_OBS_REPORT.
+ * What the kernel itself reports: rcu_stall and soft_lockup.  Works on VW_OBS_REPORT; live, who a
+ * report is about may be told by stints instead.
  *
  * The kernel reports the same stall again and again while it lasts; all its reports are one
- * finding.  That it is over is never told, so findings are emitted when the run ends, when the host
- * boots, and when there is no more room.
+ * finding.  That it is over is never told: where a clock makes the looks, so that time is known to
+ * pass, a stall is over when the next report has stayed away; else when the run ends, when the
+ * host boots, and when there is no more room.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "detect/detector.h"
+#include "detect/holder.h"
 #include "detect/stall_text.h"
 #include "util/parse.h"
 
@@ -38,6 +41,7 @@ struct detector {
 	struct vw_detect_env *env;
 	uint64_t n;
 	struct episode episodes[MAX_EPISODES];
+	struct vw_holders holders;
 };
 
 static void *create(struct vw_detect_env *env)
@@ -217,7 +221,12 @@ static uint32_t usual_hz(uint64_t jiffies, uint64_t ns)
 	return 0;
 }
 
-static void take_times(struct episode *e, const struct vw_obs *obs)
+static bool watches_time(const struct detector *d)
+{
+	return d->env->config.tick_ns;
+}
+
+static void take_times(const struct detector *d, struct episode *e, const struct vw_obs *obs)
 {
 	const struct vw_obs_report *r = &obs->report;
 
@@ -235,7 +244,9 @@ static void take_times(struct episode *e, const struct vw_obs *obs)
 	if (r->jiffies == VW_UNKNOWN || e->first_jiffies == VW_UNKNOWN ||
 	    r->jiffies <= e->first_jiffies || obs->ts_ns <= e->first_ns)
 		return;
-	e->hz = usual_hz(r->jiffies - e->first_jiffies, obs->ts_ns - e->first_ns) ?: e->hz;
+	/* Of what was told, the beginning must stay. */
+	if (!watches_time(d))
+		e->hz = usual_hz(r->jiffies - e->first_jiffies, obs->ts_ns - e->first_ns) ?: e->hz;
 }
 
 /* How old it was at its first report, VW_UNKNOWN. */
@@ -277,18 +288,18 @@ static enum vw_severity severity_of(const struct episode *e)
 										      VW_CRITICAL;
 }
 
-static void tell(struct detector *d, struct episode *e)
+static void tell(struct detector *d, struct episode *e, enum vw_status status)
 {
 	struct vw_finding *f = &e->finding;
 
 	set_times(e);
 	f->severity = severity_of(e);
-	f->status = VW_CLOSED;
+	f->status = status;
 	if (f->cpu < 0 && f->evidence.stall.n_cpus && !f->has_culprit)
 		f->cpu = f->evidence.stall.cpus[0];
 	vw_stall_words(f, e->expedited, !e->totals && f->evidence.stall.reports > 1);
 	d->env->emit(d->env->ctx, f);
-	e->used = false;
+	e->used = status == VW_OPEN;
 }
 
 static struct episode *oldest(struct detector *d)
@@ -307,7 +318,7 @@ static void tell_all(struct detector *d)
 	struct episode *e;
 
 	while ((e = oldest(d)))
-		tell(d, e);
+		tell(d, e, VW_CLOSED);
 }
 
 static struct episode *open_episode(struct detector *d, const struct vw_obs *obs)
@@ -322,7 +333,7 @@ static struct episode *open_episode(struct detector *d, const struct vw_obs *obs
 			e = &d->episodes[i];
 	if (!e) {
 		e = oldest(d);
-		tell(d, e);
+		tell(d, e, VW_CLOSED);
 	}
 	memset(e, 0, sizeof(*e));
 	e->used = true;
@@ -367,12 +378,51 @@ static void take_stuck(struct episode *e, const struct vw_obs *obs)
 	e->totals |= r->stuck_ns > e->stuck_ns && begins < begun + SLACK_NS;
 }
 
-static void feed_report(struct detector *d, const struct vw_obs *obs)
+/*
+ * Who a stall is about, where the report does not say.  A report without CPUs is one that came
+ * without its text: whether the CPU that it came from stalls itself, its own stint tells.
+ */
+static void name_holder(const struct detector *d, uint64_t ts_ns, struct vw_obs_report *r)
 {
-	bool lockup = obs->report.kind == VW_REPORT_SOFT_LOCKUP;
+	int32_t cpu = r->n_cpus ? r->cpus[0] : r->detector_cpu;
+
+	if (r->kind != VW_REPORT_RCU_STALL || r->culprit.tid || r->n_cpus > 1 || r->n_tasks ||
+	    !vw_holders_of(&d->holders, d->env, cpu, ts_ns, &r->culprit))
+		return;
+	r->culprit_cpu = cpu;
+	r->n_cpus = 1;
+	r->cpus[0] = cpu;
+}
+
+/* The watchdog is a second witness of a stall of the same task on the same CPU. */
+static bool join_stall(struct detector *d, const struct vw_obs_report *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < MAX_EPISODES; i++) {
+		struct episode *e = &d->episodes[i];
+		struct vw_finding *f = &e->finding;
+
+		if (!e->used || f->kind != VW_RCU_STALL || !f->has_culprit || !r->n_cpus ||
+		    f->cpu != r->cpus[0] || f->culprit.tid != r->culprit.tid)
+			continue;
+		f->evidence.lockup_ns = r->stuck_ns == VW_UNKNOWN ? 0 : r->stuck_ns;
+		tell(d, e, VW_OPEN);
+		return true;
+	}
+	return false;
+}
+
+static void feed_report(struct detector *d, const struct vw_obs *told)
+{
+	bool lockup = told->report.kind == VW_REPORT_SOFT_LOCKUP;
+	struct vw_obs copy = *told;
+	const struct vw_obs *obs = &copy;
 	struct episode *e = NULL;
 	unsigned int i;
 
+	if (watches_time(d))
+		name_holder(d, told->ts_ns, &copy.report);
 	for (i = 0; i < MAX_EPISODES; i++) {
 		struct episode *other = &d->episodes[i];
 
@@ -381,23 +431,55 @@ static void feed_report(struct detector *d, const struct vw_obs *obs)
 		if (lockup ? same_lockup(other, obs) : same_stall(other, obs))
 			e = other;
 	}
+	if (!e && lockup && watches_time(d) && join_stall(d, &obs->report))
+		return;
 	e = e ?: open_episode(d, obs);
 	take_facts(&e->finding.evidence.stall, &obs->report);
 	take_cause(d, &e->finding, &obs->report);
-	take_times(e, obs);
+	take_times(d, e, obs);
 	take_stuck(e, obs);
+	if (watches_time(d))
+		tell(d, e, VW_OPEN);
 }
 
 static int feed(void *detector, const struct vw_obs *obs)
 {
 	struct detector *d = detector;
 
-	if (obs->kind == VW_OBS_REPORT)
+	if (obs->kind == VW_OBS_REPORT && !d->env->joined)
 		feed_report(d, obs);
+	else if (obs->kind == VW_OBS_STINT && watches_time(d))
+		vw_holders_note(&d->holders, obs);
 	/* The host has booted, or nobody knows: a number may come to mean another grace period. */
 	else if (obs->kind == VW_OBS_LOSS && obs->loss.cpu < 0)
 		tell_all(d);
 	return 0;
+}
+
+/*
+ * RCU reports again after three times as long as it took to report first, and three seconds
+ * (rcu_jiffies_till_stall_check()), the watchdog after as long as the lockup took.
+ */
+static uint64_t quiet_ns(const struct episode *e)
+{
+	uint64_t age = first_age(e);
+
+	return 4 * (age == VW_UNKNOWN || age > VW_DURATION_MAX_NS ? 20 * VW_NS_PER_SEC : age) +
+	       SLACK_NS;
+}
+
+static void tick(void *detector, uint64_t ts_ns)
+{
+	struct detector *d = detector;
+	unsigned int i;
+
+	for (i = 0; watches_time(d) && i < MAX_EPISODES; i++) {
+		struct episode *e = &d->episodes[i];
+
+		if (e->used && e->last_ns != VW_UNKNOWN && ts_ns > e->last_ns &&
+		    ts_ns - e->last_ns > quiet_ns(e))
+			tell(d, e, VW_CLOSED);
+	}
 }
 
 static void finish(void *detector, uint64_t ts_ns)
@@ -409,6 +491,7 @@ static void finish(void *detector, uint64_t ts_ns)
 const struct vw_detector_ops vw_stall_ops = {
 	.create = create,
 	.feed = feed,
+	.tick = tick,
 	.finish = finish,
 	.destroy = free,
 };

@@ -140,6 +140,8 @@ void vw_stall_words(struct vw_finding *f, bool expedited, bool at_least)
 		put_lockup(&message, f, at_least);
 	if (s->reports > 1)
 		vw_words_put(&message, "; the kernel reported it %" PRIu64 " times", s->reports);
+	if (f->kind == VW_RCU_STALL && f->evidence.lockup_ns != VW_UNKNOWN)
+		vw_words_put(&message, "; it reported a soft lockup there, too");
 	if (s->incomplete)
 		vw_words_put(&message, "; a part of the report is missing");
 	/* The kernel may be told to report what is short and harmless. */

@@ -59,6 +59,11 @@ static void put_message(struct vw_words *l, const struct vw_finding *f)
 	}
 	vw_words_put(l, "; ");
 	put_victims(l, f);
+	if (e->lockup_ns == VW_UNKNOWN)
+		return;
+	vw_words_put(l, "; the kernel reported it as a soft lockup");
+	if (e->lockup_ns)
+		vw_words_put(l, " (stuck for %s)", vw_format_ns(held, e->lockup_ns));
 }
 
 /* Where both can run on one CPU only, the scheduler has no way to part them. */

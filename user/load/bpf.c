@@ -54,6 +54,7 @@ static struct bpf_program *tp_program(struct core *skel, enum vw_tp tp)
 		[VW_TP_MIGRATE] = skel->progs.vw_migrate,
 		[VW_TP_MOVE_NUMA] = skel->progs.vw_move_numa,
 		[VW_TP_SWAP_NUMA] = skel->progs.vw_swap_numa,
+		[VW_TP_RCU_STALL] = skel->progs.vw_rcu_stall,
 		[VW_TP_LOCAL_TIMER] = skel->progs.vw_local_timer,
 		[VW_TP_STAT_RUNTIME] = skel->progs.vw_stat_runtime,
 	};
@@ -69,6 +70,7 @@ static void choose_programs(struct core *skel, const struct vw_plan *plan,
 
 	/* Also the way out when tracepoints cannot be attached. */
 	bpf_program__set_autoload(skel->progs.vw_cpu_clock, f->perf_cpu_clock);
+	bpf_program__set_autoload(skel->progs.vw_rcu_stall_printed, plan->stall_kprobe);
 	for (tp = 0; tp < VW_TP_COUNT; tp++)
 		if (tp_program(skel, tp))
 			bpf_program__set_autoload(tp_program(skel, tp), plan->tp[tp]);
@@ -271,11 +273,26 @@ static int attach(struct vw_bpf *bpf, const struct vw_bpf_config *config, struct
 	return err ? err : stand_in(bpf, plan, f, ret_cause);
 }
 
+/* Of no hook that the plan could not do without, so a kernel that refuses is asked no more. */
+static int attach_stall_kprobe(struct vw_bpf *bpf, const struct vw_plan *plan,
+			       struct vw_features *f)
+{
+	if (!plan->stall_kprobe)
+		return 0;
+	bpf->stall_link = bpf_program__attach_kprobe(bpf->skel->progs.vw_rcu_stall_printed, false,
+						     VW_STALL_FUNCTION);
+	if (bpf->stall_link)
+		return 0;
+	f->stall_function = false;
+	return -EAGAIN;
+}
+
 void vw_bpf_close(struct vw_bpf *bpf)
 {
 	if (!bpf)
 		return;
 	vw_attach_free(bpf->attach);
+	bpf_link__destroy(bpf->stall_link);
 	detach_cpu_clock(bpf);
 	ring_buffer__free(bpf->ring);
 	core__destroy(bpf->skel);
@@ -314,7 +331,7 @@ static int try_plan(const struct vw_bpf_config *config, struct vw_features *f, s
 		err = -EAGAIN;
 		goto out;
 	}
-	err = attach(bpf, config, plan, f, ret_cause);
+	err = attach(bpf, config, plan, f, ret_cause) ?: attach_stall_kprobe(bpf, plan, f);
 	if (err)
 		goto out;
 	bpf->ring = ring_buffer__new(bpf_map__fd(bpf->skel->maps.vw_ring), on_record, bpf, NULL);

@@ -11,6 +11,7 @@ struct vw_bpf {
 	struct vw_attach *attach;
 	int tp_index[VW_TP_COUNT]; /* in attach; -1: not wanted */
 	struct ring_buffer *ring;
+	struct bpf_link *stall_link; /* the kprobe's, NULL: not wanted */
 	struct bpf_link **perf_links; /* one a CPU */
 	int n_perf_links;
 	int n_cpus; /* possible */

@@ -149,7 +149,17 @@ static void probe_btf(struct vw_features *f)
 	f->tp_need_resched = n_arguments(btf, "sched_set_need_resched_tp") > 0;
 	f->sched_info = has_member(btf, "sched_info", "last_queued");
 	f->throttled_clock = has_member(btf, "cfs_rq", "throttled_clock_pelt_time");
+	f->stall_function = btf__find_by_name_kind(btf, VW_STALL_FUNCTION, BTF_KIND_FUNC) > 0;
 	btf__free(btf);
+}
+
+static void probe_log(struct vw_features *f)
+{
+	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	f->kernel_log = fd >= 0;
+	if (fd >= 0)
+		close(fd);
 }
 
 static void probe_perf(struct vw_features *f)
@@ -207,6 +217,7 @@ void vw_features_probe(struct vw_features *f, int sys_fd)
 	probe_btf(f);
 	probe_perf(f);
 	f->needs_prealloc = refuses_growing();
+	probe_log(f);
 	f->vhost_loaded = !faccessat(sys_fd, "module/vhost", F_OK, 0);
 }
 

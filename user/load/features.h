@@ -10,6 +10,9 @@
 #include "model/host.h"
 #include "util/error.h"
 
+/* Both that print RCU stalls call it: the way in where there is no rcu_stall_warning. */
+#define VW_STALL_FUNCTION "rcu_check_gp_kthread_starvation"
+
 enum vw_lockdown { VW_LOCKDOWN_NONE, VW_LOCKDOWN_INTEGRITY, VW_LOCKDOWN_CONFIDENTIALITY };
 
 struct vw_features {
@@ -34,6 +37,8 @@ struct vw_features {
 	/* Attaching a tracepoint waits for a grace period that does not come (load/attach.h). */
 	bool tracepoints_wait;
 	uint32_t silent_clocks; /* bit (enum vw_plan_clock): attached, and never came */
+	bool kernel_log; /* /dev/kmsg can be read */
+	bool stall_function; /* VW_STALL_FUNCTION is a function of this kernel */
 	bool vhost_loaded;
 	bool preempt_lazy;
 };

@@ -190,6 +190,30 @@ static void plan_moves(struct vw_plan *p, const struct vw_features *f,
 		 "", "");
 }
 
+/*
+ * Text tells all; the tracepoint tells at once who runs on a CPU that reports itself.  The kprobe
+ * stands in for both, and only then: to take it off waits for a grace period, which on a kernel
+ * that lacks the tracepoint does not come before a hog ends.
+ */
+static void plan_reports(struct vw_plan *p, const struct vw_features *f, bool can)
+{
+	static const char *const no_log = "/dev/kmsg cannot be read (it needs CAP_SYSLOG)";
+	bool tp = can && f->tp[VW_TP_RCU_STALL];
+
+	p->tp[VW_TP_RCU_STALL] = tp;
+	p->stall_kprobe = can && !tp && !f->kernel_log && f->stall_function;
+	if (f->kernel_log)
+		add_hook(p, "kernel_reports", VW_HOOK_ATTACHED,
+			 tp ? "/dev/kmsg, tp_btf/rcu_stall_warning" : "/dev/kmsg", "", "");
+	else if (tp || p->stall_kprobe)
+		add_hook(p, "kernel_reports", VW_HOOK_FALLBACK,
+			 tp ? "tp_btf/rcu_stall_warning" : "kprobe/" VW_STALL_FUNCTION, no_log,
+			 "soft lockups; of RCU stalls, who stalls unless it reports itself");
+	else
+		add_hook(p, "kernel_reports", VW_HOOK_MISSING, "", no_log,
+			 "RCU stalls and soft lockups that the kernel reports");
+}
+
 static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 			     const struct vw_plan_wanted *wanted)
 {
@@ -229,6 +253,7 @@ static void plan_tracepoints(struct vw_plan *p, const struct vw_features *f,
 		add_hook(p, "worker_exit", VW_HOOK_FALLBACK, "procfs", why,
 			 "the moment of an exit (known to an interval)");
 	add_hook(p, "totals", VW_HOOK_ATTACHED, "procfs schedstat, status", "", "");
+	plan_reports(p, f, can);
 }
 
 /* How it is known that a task waits because its group has no quota left. */
@@ -288,6 +313,7 @@ static void plan_detectors(struct vw_plan *p, const struct vw_features *f)
 	static const char *const off = "not observed live";
 	const char *no_switches = p->tp[VW_TP_SWITCH] ? NULL :
 							"needs the switch hook of the trace level";
+	static const char *const no_log = "the kernel's log cannot be read";
 	bool bpf = p->clock != VW_PLAN_CLOCK_PROCFS && p->clock != VW_PLAN_CLOCK_NONE;
 
 	if (p->clock == VW_PLAN_CLOCK_NONE) {
@@ -300,8 +326,12 @@ static void plan_detectors(struct vw_plan *p, const struct vw_features *f)
 	need(p, "delayed_work_item", off);
 	need(p, "long_work_item", off);
 	need(p, "cpu_accounting_gap", off);
-	need(p, "rcu_stall", off);
-	need(p, "soft_lockup", off);
+	if (f->kernel_log || !(p->tp[VW_TP_RCU_STALL] || p->stall_kprobe))
+		need(p, "rcu_stall", f->kernel_log ? NULL : no_log);
+	else
+		add_detector(p, "rcu_stall", VW_DETECTOR_DEGRADED,
+			     "who stalls is known only of a CPU that reports itself");
+	need(p, "soft_lockup", f->kernel_log ? NULL : no_log);
 	need(p, "spurious_migration_boost", p->tp[VW_TP_MIGRATE] ? NULL : hook_reason(p, "moves"));
 	need(p, "worker_on_vcpu_cpu", no_switches);
 	need(p, "yield_ping_pong", no_switches);

@@ -28,6 +28,7 @@ struct vw_plan_wanted {
 struct vw_plan {
 	enum vw_plan_clock clock;
 	bool tp[VW_TP_COUNT]; /* to be attached; the clock's own included */
+	bool stall_kprobe; /* on VW_STALL_FUNCTION */
 	unsigned int n_hooks;
 	struct vw_hook hooks[VW_MAX_HOOKS];
 	unsigned int n_detectors;

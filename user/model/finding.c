@@ -110,6 +110,7 @@ void vw_finding_init(struct vw_finding *f, enum vw_kind kind, uint64_t start_ns,
 	f->printed_after_ns = VW_UNKNOWN;
 	f->evidence.count = 1;
 	f->evidence.resched_pending_ns = VW_UNKNOWN;
+	f->evidence.lockup_ns = VW_UNKNOWN;
 	f->evidence.oncpu_ns = VW_UNKNOWN;
 	f->evidence.softirq_ns = VW_UNKNOWN;
 	f->evidence.irq_ns = VW_UNKNOWN;

@@ -162,6 +162,7 @@ struct vw_evidence {
 	};
 	enum vw_resched resched;
 	uint64_t resched_pending_ns;
+	uint64_t lockup_ns; /* the kernel reported a soft lockup of it, and for so long */
 	uint64_t oncpu_ns;
 	uint64_t softirq_ns;
 	uint64_t irq_ns;

@@ -34,7 +34,7 @@ enum vw_hook_state { VW_HOOK_ATTACHED, VW_HOOK_FALLBACK, VW_HOOK_MISSING };
 struct vw_hook {
 	char name[24]; /* what it is for: clock, switches, workers, totals, ... */
 	enum vw_hook_state state;
-	char via[48]; /* "tp_btf/local_timer_entry", "procfs", ... ; "" when missing */
+	char via[64]; /* "tp_btf/local_timer_entry", "procfs", ... ; "" when missing */
 	char reason[160]; /* why this one and not the first choice; "" when it is the first choice */
 	char lost[120]; /* what is not seen because of it; "" when nothing */
 	bool optional; /* not part of the plan at this level; told by doctor only */

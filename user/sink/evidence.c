@@ -21,6 +21,7 @@ static void put_scheduling(struct vw_object *o, const struct vw_evidence *e)
 	vw_object_put_u64(o, "irq_ns", e->irq_ns);
 	vw_object_put_u64(o, "nr_running", e->nr_running);
 	vw_object_put_text(o, "clock", e->clock);
+	vw_object_put_u64(o, "soft_lockup_ns", e->lockup_ns);
 	put_stack(o, e);
 }
 
@@ -58,19 +59,21 @@ static void put_gap(struct vw_object *o, const struct vw_evidence *e)
 	vw_object_put(o, "taken_out", taken);
 }
 
-static void put_stall(struct vw_object *o, const struct vw_evidence *e)
+static void put_stall(struct vw_object *o, const struct vw_finding *f)
 {
+	const struct vw_evidence *e = &f->evidence;
 	const struct vw_stall_evidence *s = &e->stall;
 
 	vw_object_put_text(o, "flavor", s->flavor);
 	vw_object_put_cpu(o, "detector_cpu", s->detector_cpu);
 	vw_object_put_list(o, "cpus", s->cpus, s->n_cpus);
 	vw_object_put_list(o, "tasks", s->tasks, s->n_tasks);
-	vw_object_put(o, "gp",
-		      s->gp == VW_UNKNOWN ? json_null() : json_integer((json_int_t)s->gp));
+	vw_object_put(o, "gp", s->gp == VW_UNKNOWN ? json_null() : json_integer((json_int_t)s->gp));
 	vw_object_put_u64(o, "jiffies", s->jiffies);
 	vw_object_put_u64(o, "reports", s->reports);
 	vw_object_put(o, "incomplete", json_boolean(s->incomplete));
+	if (f->kind == VW_RCU_STALL)
+		vw_object_put_u64(o, "soft_lockup_ns", e->lockup_ns);
 	put_stack(o, e);
 }
 
@@ -108,7 +111,7 @@ static void put_by_kind(struct vw_object *o, const struct vw_finding *f)
 		break;
 	case VW_RCU_STALL:
 	case VW_SOFT_LOCKUP:
-		put_stall(o, e);
+		put_stall(o, f);
 		break;
 	case VW_SPURIOUS_MIGRATION_BOOST:
 		put_boost(o, &e->boost);

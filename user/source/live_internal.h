@@ -12,6 +12,7 @@
 struct vw_live {
 	struct vw_live_config config;
 	int proc_fd, sys_fd;
+	int log_fd; /* -1: cannot be read */
 	struct vw_features features;
 	struct vw_plan plan;
 	struct vw_bpf *bpf;

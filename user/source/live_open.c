@@ -84,6 +84,10 @@ static int open_sight(struct vw_live *live, struct vw_error *e)
 static int open_parts(struct vw_live *live, struct vw_error *e)
 {
 	live->sight = vw_sight_of(live->bpf);
+	/* What was reported before this run is not of this run. */
+	live->log_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (live->log_fd >= 0)
+		lseek(live->log_fd, 0, SEEK_END);
 	live->part_env = (struct vw_part_env){
 		.features = &live->features,
 		.plan = &live->plan,
@@ -92,6 +96,7 @@ static int open_parts(struct vw_live *live, struct vw_error *e)
 		.threshold_ns = live->config.threshold_ns,
 		.proc_fd = live->proc_fd,
 		.sys_fd = live->sys_fd,
+		.log_fd = live->log_fd,
 		.attr = live->attr,
 		.workers = live->workers,
 		.emit = vw_live_emit,
@@ -110,7 +115,7 @@ static struct vw_live *new_live(const struct vw_live_config *config)
 	if (!live)
 		return NULL;
 	live->config = *config;
-	live->proc_fd = live->sys_fd = -1;
+	live->proc_fd = live->sys_fd = live->log_fd = -1;
 	live->first_scan = true;
 	return live;
 }
@@ -183,5 +188,7 @@ void vw_live_close(struct vw_live *live)
 		close(live->proc_fd);
 	if (live->sys_fd >= 0)
 		close(live->sys_fd);
+	if (live->log_fd >= 0)
+		close(live->log_fd);
 	free(live);
 }

@@ -25,6 +25,7 @@ struct vw_part_env {
 	const struct vw_choice *choice;
 	uint64_t threshold_ns; /* T */
 	int proc_fd, sys_fd;
+	int log_fd; /* the kernel's log as /dev/kmsg gives it, not blocking; -1: cannot be read */
 	struct vw_attr *attr;
 	struct vw_workers *workers; /* the watched tasks */
 	/* To be called within record, poll and second only. */
@@ -52,6 +53,7 @@ extern const struct vw_part_ops vw_part_moves; /* MOVE */
 extern const struct vw_part_ops vw_part_place; /* SHARE, PAIR */
 extern const struct vw_part_ops vw_part_busy; /* BUSY, BLOCKED */
 extern const struct vw_part_ops vw_part_wait; /* WAIT */
+extern const struct vw_part_ops vw_part_stall;
 
 struct vw_parts;
 

@@ -11,6 +11,7 @@ static const struct vw_part_ops *const table[] = {
 	&vw_part_place,
 	&vw_part_busy,
 	&vw_part_wait,
+	&vw_part_stall,
 };
 
 #define N_PARTS (sizeof(table) / sizeof(table[0]))
@@ -35,8 +36,7 @@ int vw_parts_open(const struct vw_part_env *env, struct vw_parts **ret_parts)
 	size_t i;
 
 	for (i = 0; !err && i < N_PARTS; i++)
-		if (table[i])
-			err = table[i]->open(env, &parts->state[i]);
+		err = table[i]->open(env, &parts->state[i]);
 	if (err) {
 		vw_parts_close(parts);
 		return err;
