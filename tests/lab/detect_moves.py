@@ -79,6 +79,7 @@ def forced(step, cause):
         need(len(found) == 1, f"findings of task {tid}: {[short(f) for f in found]}")
         finding, evidence = found[0], found[0]["evidence"]
         staged((cause == "ping_pong") == (turns(boot, tid) >= 2), f"{step}: not the way it was to go")
+        need(step != "vain" or finding["culprit"]["role"] == "vcpu", short(finding))
         need(finding["cause"] == cause and finding["status"] == "closed", short(finding))
         # Ways back in vain may be the balancer's, too, or due to its affinity: not seen in a trace.
         need(0 <= evidence["count"] - len(moves) <= more + len(ways_back(boot, tid)),
@@ -152,6 +153,16 @@ def numa(boot):
     return {"asked_for": len(asked), "not_asked_for": len(moves) - len(asked)}
 
 
+def execs(step):
+    """Each exec moves its task where the load is least; nobody is hurt by it."""
+    def run(boot):
+        staged(boot.number(f"{step}_execs") > 100, "too few programs were started")
+        found = [e[-1] for e in episodes(boot.findings(step)) if e[0]["kind"] == KIND]
+        need(not found, f"{[short(f) for f in found]}")
+        return {"execs": boot.number(f"{step}_execs")}
+    return run
+
+
 for _kernel, _settings in (("6.1", ()), ("6.12", ("kernel=6.12",))):
     _subset = "ci" if _kernel == "6.1" else "long"
     for _name, _call in (("in-vain", forced("vain", "futile_kick")),
@@ -161,3 +172,5 @@ for _kernel, _settings in (("6.1", ()), ("6.12", ("kernel=6.12",))):
                          ("offline", told_the_same)):
         case(f"move-{_name}-{_kernel}", "moves", *_settings, subset=_subset)(_call)
     case(f"move-numa-{_kernel}", "numa", *_settings)(numa)
+    for _name in ("idle", "busy"):
+        case(f"move-execs-{_name}-{_kernel}", "execs", *_settings)(execs(_name))

@@ -182,26 +182,27 @@ static int numa(char **argv)
 /* The image behind each exec: tells where it is, works a little, waits for the next round. */
 static int child(char **argv)
 {
-	int cpu = sched_getcpu();
+	int cpu = sched_getcpu(), from = atoi(argv[2]), to = atoi(argv[3]);
+	bool back = !strcmp(argv[4], "back");
 	char go;
 
-	if (argv[4] && prctl(PR_SET_NAME, argv[4]))
+	if (argv[5] && prctl(PR_SET_NAME, argv[5]))
 		return fail("prctl");
+	/* It is there; so it will be when it wakes up. */
+	if (back && cpu == to && on_cpu(to))
+		return 1;
 	burn_until(now_ns() + ML_BURN_NS);
 	if (write(ML_READY_FD, &cpu, sizeof(cpu)) != sizeof(cpu))
 		return fail("write");
-	/* The parent gives 'w' while it sleeps here, or has it burn ('b') until it is moved. */
 	if (read(ML_GO_FD, &go, 1) != 1)
 		return 0; /* the last round is over */
-	if (go == 'b') {
-		if (on_cpu(atoi(argv[3])))
-			return 1;
+	if (back) {
 		if (write(ML_READY_FD, &cpu, sizeof(cpu)) != sizeof(cpu))
 			return fail("write");
-		while (sched_getcpu() != atoi(argv[2]))
+		while (sched_getcpu() != from)
 			;
 	}
-	if (allow(0, atoi(argv[2]), atoi(argv[3])))
+	if (allow(0, from, to))
 		return fail("sched_setaffinity");
 	execv("/proc/self/exe", argv);
 	return fail("execv");
@@ -241,7 +242,7 @@ static int round_of(pid_t pid, int from, bool back, int ready_fd, int go_fd)
 		return 1;
 	if (!back && allow(pid, from, from))
 		return fail("sched_setaffinity");
-	if (write(go_fd, back ? "b" : "w", 1) != 1)
+	if (write(go_fd, "", 1) != 1)
 		return fail("write");
 	if (!back)
 		return 0;
@@ -253,7 +254,7 @@ static int round_of(pid_t pid, int from, bool back, int ready_fd, int go_fd)
 
 static int start_child(char **argv, int ready_fd, int go_fd)
 {
-	char *args[] = { "move-load", "child", argv[2], argv[3], argv[6], NULL };
+	char *args[] = { "move-load", "child", argv[2], argv[3], argv[5], argv[6], NULL };
 	int fd, from = atoi(argv[2]);
 
 	if (dup2(ready_fd, ML_READY_FD) < 0 || dup2(go_fd, ML_GO_FD) < 0)
@@ -295,7 +296,7 @@ int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "hog"))
 		return hog(atoi(argv[2]), atoi(argv[3]));
-	if (argc >= 4 && !strcmp(argv[1], "child"))
+	if (argc >= 5 && !strcmp(argv[1], "child"))
 		return child(argv);
 	if (argc >= 6 && !strcmp(argv[1], "exec"))
 		return rounds(argv);

@@ -24,7 +24,7 @@
 #define SEC VW_NS_PER_SEC
 #define T (10 * MS)
 #define MAX_OBS 64
-#define MAX_ENTRIES 128
+#define MAX_ENTRIES 8
 
 #define OWNER 3077
 #define WORKER 3101
