@@ -320,36 +320,39 @@ static void test_numa(void **state)
 	assert_int_equal(env->n, 1);
 }
 
-/* Of programs that are no VM's only what cost others T, all moves of a finding together. */
+static void move_other(struct env *env, uint64_t moved_ns, uint64_t wait_ns)
+{
+	struct vw_obs obs = kicked(moved_ns);
+
+	obs.move.tid = OTHER;
+	obs.move.displaced_wait_ns = wait_ns;
+	feed(env, &obs);
+	vw_detect_tick(env->set, obs.ts_ns + MS);
+}
+
+/* Of programs that are no VM's only what they do three times and what cost others T in all. */
 static void test_others(void **state)
 {
 	struct env *env = *state;
-	struct vw_obs obs;
 	unsigned int i;
 
-	for (i = 0; i < 10; i++) {
-		obs = kicked(SEC + i * 100 * MS);
-		obs.move.tid = OTHER;
-		obs.move.displaced_wait_ns = i < 9 ? T / 10 : T / 10 - 1;
-		feed(env, &obs);
-		vw_detect_tick(env->set, obs.ts_ns + MS);
-	}
+	for (i = 0; i < 10; i++)
+		move_other(env, SEC + i * 100 * MS, i < 9 ? T / 10 : T / 10 - 1);
 	none(env, 10 * SEC);
-	obs.move.moved_ns = 20 * SEC;
-	obs.ts_ns = obs.move.moved_ns + MS;
-	obs.move.displaced_wait_ns = T - 1;
-	feed(env, &obs);
-	obs.move.displaced_wait_ns = 1;
-	feed(env, &obs);
-	assert_int_equal(only(env, 30 * SEC)->culprit.tid, OTHER);
-	assert_int_equal(last(env)->evidence.count, 2);
-	/* Once told it stays told; one that was named is told like a VM's. */
+	move_other(env, 20 * SEC, T);
+	move_other(env, 20 * SEC + 10 * MS, T);
+	none(env, 30 * SEC);
+	move_other(env, 40 * SEC, T - 1);
+	move_other(env, 40 * SEC + 10 * MS, 0);
+	assert_int_equal(env->n, 0);
+	move_other(env, 40 * SEC + 20 * MS, 1);
+	assert_int_equal(only(env, 50 * SEC)->culprit.tid, OTHER);
+	assert_int_equal(last(env)->evidence.count, 3);
+	/* One that was named is told like a VM's. */
 	env->n = 0;
 	tell(env, OTHER, "app", VW_ROLE_OTHER, true);
-	obs.move.moved_ns = 40 * SEC;
-	obs.ts_ns = obs.move.moved_ns + MS;
-	feed(env, &obs);
-	assert_int_equal(only(env, 50 * SEC)->evidence.count, 1);
+	move_other(env, 60 * SEC, 1);
+	assert_int_equal(only(env, 70 * SEC)->evidence.count, 1);
 }
 
 /* The small ones make room first. */
@@ -380,7 +383,8 @@ static void test_many_tasks(void **state)
 		obs = kicked(SEC + i * 1000);
 		obs.ts_ns = obs.move.moved_ns;
 		obs.move.tid = 10000 + (int32_t)i;
-		obs.move.displaced_wait_ns = T;
+		obs.move.start_ns = 0;
+		tell(env, obs.move.tid, "CPU 0/KVM", VW_ROLE_VCPU, false);
 		feed(env, &obs);
 	}
 	assert_int_equal(env->n, 3000 - 1024);

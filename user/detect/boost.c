@@ -18,6 +18,9 @@
 /* So many turns make a ping-pong; a single way back is a correction. */
 #define PING_PONG_TURNS 2
 
+/* So many moves of one that is no VM's, and T lost by others. */
+#define HABIT 3
+
 /* docs/FORMATS: critical when the victims' waits pass a tenth of the window. */
 #define CRITICAL_PART 10
 #define MIN_WINDOW_NS VW_NS_PER_SEC
@@ -207,6 +210,13 @@ static bool is_of_vm(const struct vw_task *task)
 	       task->role == VW_ROLE_EMULATOR;
 }
 
+/* On a busy host each exec of whatever program is a move; few programs do it over and over. */
+static bool is_habit(const struct vw_episodes *set, const struct boost_episode *e)
+{
+	return e->base.finding.evidence.count >= HABIT &&
+	       e->victims_ns >= set->env->config.threshold_ns;
+}
+
 static void keep_evidence(struct boost_episode *e, const struct vw_obs_move *m)
 {
 	struct vw_boost_evidence *b = &e->base.finding.evidence.boost;
@@ -274,9 +284,8 @@ static int feed_move(struct vw_episodes *set, const struct vw_obs *obs)
 		e->base.finding.culprit = task;
 	}
 	update(set, e, obs, &task, first);
-	/* Other programs are moved by each exec on a busy host: of these what cost others T. */
 	if (first || e->base.minor)
-		e->base.minor = !is_of_vm(&task) && e->victims_ns < set->env->config.threshold_ns;
+		e->base.minor = !is_of_vm(&task) && !is_habit(set, e);
 	return 0;
 }
 
