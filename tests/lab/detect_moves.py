@@ -39,8 +39,10 @@ def in_vain(boot, step):
 
 
 def is_told(boot, moves):
-    """Of a program that is no VM's, moves are told that cost others the threshold in all; vhostwatch
-    does not count itself among them."""
+    """Of a program that is no VM's, moves are told that come three times and cost others the threshold
+    in all; vhostwatch does not count itself among them."""
+    if len(moves) < 3:
+        return False
     watcher = trace_of(boot).watcher
     cost = sum(move.cost(watcher) for move in moves)
     staged(abs(cost - THRESHOLD_NS) > 2 * MS, f"the moves cost {cost} ns: told or not, both may be")
@@ -79,7 +81,6 @@ def forced(step, cause):
         need(len(found) == 1, f"findings of task {tid}: {[short(f) for f in found]}")
         finding, evidence = found[0], found[0]["evidence"]
         staged((cause == "ping_pong") == (turns(boot, tid) >= 2), f"{step}: not the way it was to go")
-        need(step != "vain" or finding["culprit"]["role"] == "vcpu", short(finding))
         need(finding["cause"] == cause and finding["status"] == "closed", short(finding))
         # Ways back in vain may be the balancer's, too, or due to its affinity: not seen in a trace.
         need(0 <= evidence["count"] - len(moves) <= more + len(ways_back(boot, tid)),
