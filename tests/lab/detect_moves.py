@@ -164,7 +164,8 @@ def execs(step):
     return run
 
 
-for _kernel, _settings in (("6.1", ()), ("6.12", ("kernel=6.12",))):
+for _kernel, _settings in (("6.1", ()), ("6.12", ("kernel=6.12",)),
+                           ("5.10", ("kernel=5.10", "preempt=fixed"))):
     _subset = "ci" if _kernel == "6.1" else "long"
     for _name, _call in (("in-vain", forced("vain", "futile_kick")),
                          ("to-and-fro", forced("tofro", "ping_pong")),
@@ -172,6 +173,7 @@ for _kernel, _settings in (("6.1", ()), ("6.12", ("kernel=6.12",))):
                          ("to-idle", silent("idle", lambda move: move.to_idle)),
                          ("offline", told_the_same)):
         case(f"move-{_name}-{_kernel}", "moves", *_settings, subset=_subset)(_call)
-    case(f"move-numa-{_kernel}", "numa", *_settings)(numa)
+    if _kernel != "5.10":  # before 5.12 memory that stays where it is is not looked at
+        case(f"move-numa-{_kernel}", "numa", *_settings)(numa)
     for _name in ("idle", "busy"):
         case(f"move-execs-{_name}-{_kernel}", "execs", *_settings)(execs(_name))
