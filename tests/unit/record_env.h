@@ -307,4 +307,36 @@ static inline int64_t sql_number(const struct record_env *env, const char *text)
 	return value;
 }
 
+/* Makes the file what a vhostwatch of the first schema would have written. */
+static inline void downgrade(const struct record_env *env)
+{
+	char create[VW_RECORD_SQL_LEN], text[2 * VW_RECORD_SQL_LEN], columns[VW_RECORD_SQL_LEN];
+	unsigned int i, k;
+
+	sql(env, "DROP VIEW event");
+	for (i = 0; i < VW_RECORD_TABLES; i++) {
+		const struct vw_record_table *table = &vw_record_tables[i];
+
+		snprintf(text, sizeof(text), "ALTER TABLE %s RENAME TO later", table->name);
+		sql(env, text);
+		if (table->since <= 1) {
+			sql(env, vw_record_sql_create(table, 1, create));
+			strcpy(columns, table->shape == VW_RECORD_ROW	   ? "id" :
+					table->shape == VW_RECORD_ROW_LIST ? "n" :
+					table->shape == VW_RECORD_LIST	   ? "seq,n" :
+									     "seq");
+			for (k = 0; k < table->n_columns; k++)
+				if (table->columns[k].since <= 1) {
+					strcat(columns, ",");
+					strcat(columns, table->columns[k].name);
+				}
+			snprintf(text, sizeof(text), "INSERT INTO %s SELECT %s FROM later",
+				 table->name, columns);
+			sql(env, text);
+		}
+		sql(env, "DROP TABLE later");
+	}
+	sql(env, "PRAGMA user_version=1; UPDATE run SET schema=1");
+}
+
 #endif
