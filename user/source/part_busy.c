@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "source/rota.h"
 #include "source/part.h"
 #include "source/totals.h"
 #include "util/hash.h"
@@ -22,13 +23,10 @@
 
 /* An owner whose workers are busy. */
 struct owner {
-	int32_t pid;
-	uint64_t seen_ns; /* one of its workers was awake then */
+	struct vw_turn base; /* seen: one of its workers was awake then */
 	/* The worker of them that has been awake for the longest time. */
 	int32_t worker_tid;
 	uint64_t worker_start_ns, awake_ns;
-	uint64_t looked_ns;
-	UT_hash_handle hh;
 };
 
 struct blocked {
@@ -41,7 +39,7 @@ struct blocked {
 
 struct busy {
 	const struct vw_part_env *env;
-	struct owner *owners; /* in the order in which they were looked at */
+	struct vw_rota owners; /* each a struct owner */
 	struct blocked *blocked;
 	uint64_t now_ns; /* nothing is told with an earlier time */
 	int err;
@@ -57,6 +55,7 @@ static int open_busy(const struct vw_part_env *env, void **ret_part)
 	if (!p)
 		return -ENOMEM;
 	p->env = env;
+	p->owners.size = sizeof(struct owner);
 	*ret_part = p;
 	return 0;
 }
@@ -114,30 +113,18 @@ static uint64_t awake_since(const struct busy *p, const struct vw_worker *w,
 
 static void note_owner(struct busy *p, const struct vw_worker *w, uint64_t awake_ns)
 {
-	int32_t pid = w->task.owner_pid;
-	struct owner *owner;
+	struct owner *owner = (struct owner *)vw_rota_note(&p->owners, w->task.owner_pid);
 
-	HASH_FIND(hh, p->owners, &pid, sizeof(pid), owner);
 	if (!owner) {
-		owner = calloc(1, sizeof(*owner));
-		if (!owner) {
-			p->err = -ENOMEM;
-			return;
-		}
-		owner->pid = pid;
-		HASH_ADD(hh, p->owners, pid, sizeof(owner->pid), owner);
-		if (!VW_HASH_ADDED(owner)) {
-			free(owner);
-			p->err = -ENOMEM;
-			return;
-		}
+		p->err = -ENOMEM;
+		return;
 	}
-	if (owner->seen_ns != p->now_ns || awake_ns < owner->awake_ns) {
+	if (owner->base.seen_ns != p->now_ns || awake_ns < owner->awake_ns) {
 		owner->worker_tid = w->task.tid;
 		owner->worker_start_ns = w->task.start_ns;
 		owner->awake_ns = awake_ns;
 	}
-	owner->seen_ns = p->now_ns;
+	owner->base.seen_ns = p->now_ns;
 }
 
 static void look_at_worker(struct busy *p, const struct vw_worker *w)
@@ -222,28 +209,24 @@ static void tell_blocked(struct busy *p, const struct blocked *b, const struct o
  */
 static void look_at_owners(struct busy *p)
 {
-	unsigned int left = HASH_COUNT(p->owners), looks = 0;
-	struct owner *owner, *next;
+	unsigned int left = HASH_COUNT(p->owners.head), looks = 0;
+	struct vw_turn *owner, *next;
 
-	HASH_ITER(hh, p->owners, owner, next)
+	HASH_ITER(hh, p->owners.head, owner, next)
 	{
 		if (!left--)
 			break;
 		if (owner->seen_ns == p->now_ns && looks == OWNERS)
 			continue;
-		HASH_DEL(p->owners, owner);
 		if (owner->seen_ns != p->now_ns) {
-			free(owner);
+			vw_rota_drop(&p->owners, owner);
 			continue;
 		}
-		HASH_ADD(hh, p->owners, pid, sizeof(owner->pid), owner);
-		if (!VW_HASH_ADDED(owner)) {
-			free(owner);
+		vw_attr_blocked(p->env->attr, owner->pid, on_blocked, p);
+		if (vw_rota_looked(&p->owners, owner, p->now_ns)) {
 			p->err = -ENOMEM;
 			return;
 		}
-		vw_attr_blocked(p->env->attr, owner->pid, on_blocked, p);
-		owner->looked_ns = p->now_ns;
 		looks++;
 	}
 }
@@ -255,9 +238,9 @@ static void look_at_blocked(struct busy *p)
 
 	HASH_ITER(hh, p->blocked, b, next)
 	{
-		HASH_FIND(hh, p->owners, &b->task.tgid, sizeof(int32_t), owner);
+		owner = (struct owner *)vw_rota_get(&p->owners, b->task.tgid);
 		/* One of too many, whose turn was not in this second. */
-		if (owner && owner->looked_ns != p->now_ns)
+		if (owner && owner->base.looked_ns != p->now_ns)
 			continue;
 		if (b->seen_ns != p->now_ns)
 			owner = NULL;
@@ -285,18 +268,13 @@ static int second(void *part, uint64_t now_ns)
 static void close_busy(void *part)
 {
 	struct busy *p = part;
-	struct owner *owner, *next_owner;
 	struct blocked *b, *next;
 
 	HASH_ITER(hh, p->blocked, b, next)
 	{
 		drop_blocked(p, b);
 	}
-	HASH_ITER(hh, p->owners, owner, next_owner)
-	{
-		HASH_DEL(p->owners, owner);
-		free(owner);
-	}
+	vw_rota_free(&p->owners);
 	free(p);
 }
 

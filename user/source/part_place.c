@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "source/rota.h"
 #include "source/part.h"
 #include "util/hash.h"
 #include "util/parse.h"
@@ -26,14 +27,6 @@
 #define LOOKS 16
 #define MAX_VCPUS 8192
 #define REST_NS (10 * VW_NS_PER_SEC)
-
-/* In the order in which they were looked at. */
-struct owner {
-	int32_t pid;
-	uint64_t looked_ns; /* 0: never */
-	uint64_t seen_ns; /* it had workers then */
-	UT_hash_handle hh;
-};
 
 struct vcpu {
 	int32_t tid;
@@ -52,7 +45,7 @@ struct window {
 
 struct place {
 	const struct vw_part_env *env;
-	struct owner *owners;
+	struct vw_rota owners;
 	struct vcpu *vcpus;
 	struct window *windows;
 	uint64_t now_ns; /* of the second under way */
@@ -69,6 +62,7 @@ static int open_place(const struct vw_part_env *env, void **ret_part)
 	if (!p)
 		return -ENOMEM;
 	p->env = env;
+	p->owners.size = sizeof(struct vw_turn);
 	*ret_part = p;
 	return 0;
 }
@@ -143,7 +137,7 @@ static void on_vcpu(void *ctx, const struct vw_task *task)
 	vcpu->task = *task;
 }
 
-static void look(struct place *p, struct owner *owner)
+static int look(struct place *p, struct vw_turn *owner)
 {
 	struct vcpu *vcpu, *next;
 
@@ -153,30 +147,10 @@ static void look(struct place *p, struct owner *owner)
 		if (vcpu->task.tgid == owner->pid && vcpu->seen_ns != p->now_ns)
 			drop_vcpu(p, vcpu);
 	}
-	owner->looked_ns = p->now_ns;
+	return vw_rota_looked(&p->owners, owner, p->now_ns);
 }
 
-static int note_owner(struct place *p, int32_t pid)
-{
-	struct owner *owner;
-
-	HASH_FIND(hh, p->owners, &pid, sizeof(pid), owner);
-	if (!owner) {
-		owner = calloc(1, sizeof(*owner));
-		if (!owner)
-			return -ENOMEM;
-		owner->pid = pid;
-		HASH_ADD(hh, p->owners, pid, sizeof(owner->pid), owner);
-		if (!VW_HASH_ADDED(owner)) {
-			free(owner);
-			return -ENOMEM;
-		}
-	}
-	owner->seen_ns = p->now_ns;
-	return 0;
-}
-
-static void forget_owner(struct place *p, struct owner *owner)
+static void forget_owner(struct place *p, struct vw_turn *owner)
 {
 	struct vcpu *vcpu, *next;
 
@@ -185,40 +159,37 @@ static void forget_owner(struct place *p, struct owner *owner)
 		if (vcpu->task.tgid == owner->pid)
 			drop_vcpu(p, vcpu);
 	}
-	HASH_DEL(p->owners, owner);
-	free(owner);
+	vw_rota_drop(&p->owners, owner);
 }
 
 /* The threads of new owners, and of those that nobody has looked at for the longest time. */
 static int track(struct place *p)
 {
 	struct vw_workers *workers = p->env->workers;
-	struct owner *owner, *next;
+	struct vw_turn *owner, *next;
 	unsigned int i, looks = 0;
-	int err = 0;
 
-	for (i = 0; i < vw_workers_count(workers) && !err; i++) {
+	for (i = 0; i < vw_workers_count(workers); i++) {
 		const struct vw_task *task = &vw_workers_at(workers, i)->task;
 
-		if (task->role == VW_ROLE_VHOST_WORKER && task->owner_pid > 0)
-			err = note_owner(p, task->owner_pid);
+		if (task->role != VW_ROLE_VHOST_WORKER || task->owner_pid <= 0)
+			continue;
+		owner = vw_rota_note(&p->owners, task->owner_pid);
+		if (!owner)
+			return -ENOMEM;
+		owner->seen_ns = p->now_ns;
 	}
-	HASH_ITER(hh, p->owners, owner, next)
+	HASH_ITER(hh, p->owners.head, owner, next)
 	{
 		if (owner->seen_ns != p->now_ns) {
 			forget_owner(p, owner);
 		} else if (looks < LOOKS && p->now_ns - owner->looked_ns >= LOOK_NS) {
 			looks++;
-			HASH_DEL(p->owners, owner);
-			HASH_ADD(hh, p->owners, pid, sizeof(owner->pid), owner);
-			if (!VW_HASH_ADDED(owner)) {
-				free(owner);
+			if (look(p, owner))
 				return -ENOMEM;
-			}
-			look(p, owner);
 		}
 	}
-	return err;
+	return 0;
 }
 
 static void tell_share(struct place *p, const struct vw_abi_pair_key *key, uint64_t count,
@@ -357,7 +328,6 @@ static void close_place(void *part)
 {
 	struct place *p = part;
 	struct window *w, *next_window;
-	struct owner *owner, *next;
 	struct vcpu *vcpu, *next_vcpu;
 
 	HASH_ITER(hh, p->windows, w, next_window)
@@ -369,11 +339,7 @@ static void close_place(void *part)
 		HASH_DEL(p->vcpus, vcpu);
 		free(vcpu);
 	}
-	HASH_ITER(hh, p->owners, owner, next)
-	{
-		HASH_DEL(p->owners, owner);
-		free(owner);
-	}
+	vw_rota_free(&p->owners);
 	free(p);
 }
 
