@@ -148,14 +148,22 @@ void vw_decode_task(const struct vw_abi_task *rec, struct vw_task *task)
 		task->role = VW_ROLE_KWORKER;
 }
 
-/* Longest wait first; there are eight at most. */
-static void insert_waiter(struct vw_obs_stint *s, const struct vw_waiter *w)
+void vw_decode_waiter(const struct vw_abi_waiter *rec, struct vw_waiter *list, unsigned int *n)
 {
-	unsigned int i = s->n_waiters++;
+	const struct vw_waiter w = {
+		.tid = (int32_t)rec->task.tid,
+		.start_ns = rec->task.start_ns,
+		.wait_ns = rec->wait_ns,
+		.weight = rec->task.weight,
+		.throttled = rec->flags & VW_WAITER_THROTTLED,
+		.lead_known = rec->flags & VW_WAITER_LEAD,
+		.lead_ns = rec->lead_ns,
+	};
+	unsigned int i = (*n)++;
 
-	for (; i && s->waiters[i - 1].wait_ns < w->wait_ns; i--)
-		s->waiters[i] = s->waiters[i - 1];
-	s->waiters[i] = *w;
+	for (; i && list[i - 1].wait_ns < w.wait_ns; i--)
+		list[i] = list[i - 1];
+	list[i] = w;
 }
 
 static const char *clock_name(uint8_t clock)
@@ -214,19 +222,8 @@ void vw_decode_stint(struct vw_decode *d, const struct vw_rec_stint *rec, struct
 	vw_decode_task(&rec->task, &hint);
 	task(ctx, &hint, obs->ts_ns);
 	for (i = 0; i < rec->n_waiters && i < VW_ABI_WAITERS && i < VW_MAX_VICTIMS; i++) {
-		const struct vw_abi_waiter *a = &rec->waiters[i];
-		struct vw_waiter w = {
-			.tid = (int32_t)a->task.tid,
-			.start_ns = a->task.start_ns,
-			.wait_ns = a->wait_ns,
-			.weight = a->task.weight,
-			.throttled = a->flags & VW_WAITER_THROTTLED,
-			.lead_known = a->flags & VW_WAITER_LEAD,
-			.lead_ns = a->lead_ns,
-		};
-
-		vw_decode_task(&a->task, &hint);
+		vw_decode_task(&rec->waiters[i].task, &hint);
 		task(ctx, &hint, obs->ts_ns);
-		insert_waiter(s, &w);
+		vw_decode_waiter(&rec->waiters[i], s->waiters, &s->n_waiters);
 	}
 }

@@ -21,6 +21,9 @@ void vw_decode_work(struct vw_decode *decode);
 /* What a record says of a task. */
 void vw_decode_task(const struct vw_abi_task *rec, struct vw_task *task);
 
+/* Puts a waiter into @list, longest wait first, of *@n so far; there must be room for one more. */
+void vw_decode_waiter(const struct vw_abi_waiter *rec, struct vw_waiter *list, unsigned int *n);
+
 /* Fills @obs; calls @task for each task that the record names, before it returns. */
 void vw_decode_stint(struct vw_decode *decode, const struct vw_rec_stint *rec, struct vw_obs *obs,
 		     void (*task)(void *ctx, const struct vw_task *hint, uint64_t ts), void *ctx);

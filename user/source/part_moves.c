@@ -211,24 +211,18 @@ static void add_idle(struct vw_obs_move *o, int32_t cpu)
 static void fill_overtaken(struct moves *ms, const struct vw_rec_move_ran *rec,
 			   struct vw_obs_move *o)
 {
-	uint32_t i, k, n = rec->n_waiters < VW_ABI_WAITERS ? rec->n_waiters : VW_ABI_WAITERS;
+	uint32_t i, n = rec->n_waiters < VW_ABI_WAITERS ? rec->n_waiters : VW_ABI_WAITERS;
 
 	for (i = 0; i < n && o->n_overtaken < VW_MAX_VICTIMS; i++) {
-		const struct vw_abi_waiter *a = &rec->waiters[i];
-		struct vw_waiter w = {
-			.tid = (int32_t)a->task.tid,
-			.start_ns = a->task.start_ns,
-			.wait_ns = a->wait_ns,
-			.weight = a->task.weight,
-			.throttled = a->flags & VW_WAITER_THROTTLED,
-		};
+		struct vw_abi_waiter a = rec->waiters[i];
 
-		if (a->wait_ns < rec->before_ns)
+		if (a.wait_ns < rec->before_ns)
 			continue;
-		know(ms, &a->task, rec->hdr.ts_ns);
-		for (k = o->n_overtaken++; k && o->overtaken[k - 1].wait_ns < w.wait_ns; k--)
-			o->overtaken[k] = o->overtaken[k - 1];
-		o->overtaken[k] = w;
+		/* Its lead over the one that was moved has nothing to say here. */
+		a.flags &= ~(uint32_t)VW_WAITER_LEAD;
+		a.lead_ns = 0;
+		know(ms, &a.task, rec->hdr.ts_ns);
+		vw_decode_waiter(&a, o->overtaken, &o->n_overtaken);
 	}
 }
 
