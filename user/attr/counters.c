@@ -183,10 +183,10 @@ void vw_attr_traffic(struct vw_attr *attr, struct vw_worker_row *row)
 		return;
 	/* The host receives on a tap what the guest sends; a macvtap sends it out itself. */
 	swapped = !(owner && owner->macvtap && !strcmp(owner->device, row->task.device));
-	row->tx_packets =
-		vw_ifname_counter(attr->sys_fd, ifname, swapped ? "rx_packets" : "tx_packets");
+	row->tx_packets = vw_ifname_counter(attr->sys_fd, ifname,
+					    swapped ? "rx_packets" : "tx_packets");
 	row->tx_bytes = vw_ifname_counter(attr->sys_fd, ifname, swapped ? "rx_bytes" : "tx_bytes");
-	row->rx_packets =
-		vw_ifname_counter(attr->sys_fd, ifname, swapped ? "tx_packets" : "rx_packets");
+	row->rx_packets = vw_ifname_counter(attr->sys_fd, ifname,
+					    swapped ? "tx_packets" : "rx_packets");
 	row->rx_bytes = vw_ifname_counter(attr->sys_fd, ifname, swapped ? "tx_bytes" : "rx_bytes");
 }

@@ -46,9 +46,6 @@ void vw_bpf_unwatch(struct vw_bpf *bpf, int32_t tid);
 /* Sets or clears VW_WATCH_* in the slot of @tid, which other tasks may share. */
 void vw_bpf_mark(struct vw_bpf *bpf, int32_t tid, uint8_t flags, bool on);
 
-/* Wall time on CPU since vw_bpf_watch(), the open stint included.  -ENOENT when not known. */
-int vw_bpf_oncpu(struct vw_bpf *bpf, int32_t tid, uint64_t now_ns, uint64_t *ret_ns);
-
 /* The maps that user space reads; key and value are those of the map's definition in bpf/. */
 enum vw_bpf_map {
 	VW_MAP_TOTALS, /* uint32_t tid: struct vw_abi_totals */
@@ -59,7 +56,6 @@ enum vw_bpf_map {
 
 /* 0, -ENOENT, or another negative errno. */
 int vw_bpf_lookup(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key, void *ret_value);
-int vw_bpf_put(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key, const void *value);
 int vw_bpf_remove(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key);
 /*
  * Calls @fn for each entry; it may remove the one it is called for.  0, or the first that @fn

@@ -33,7 +33,7 @@ int vw_bpf_watch(struct vw_bpf *bpf, int32_t tid, uint64_t start_ns, uint8_t fla
 		return -errno;
 	if (bpf->refs[key & (VW_ABI_WATCH_SLOTS - 1)] < UINT16_MAX)
 		bpf->refs[key & (VW_ABI_WATCH_SLOTS - 1)]++;
-	*slot(bpf, tid) |= flag;
+	vw_bpf_mark(bpf, tid, flag, true);
 	return 0;
 }
 
@@ -45,22 +45,6 @@ void vw_bpf_unwatch(struct vw_bpf *bpf, int32_t tid)
 		return; /* was not watched */
 	if (!--bpf->refs[key & (VW_ABI_WATCH_SLOTS - 1)])
 		vw_bpf_mark(bpf, tid, VW_WATCH_TASK | VW_WATCH_VCPU, false);
-}
-
-int vw_bpf_oncpu(struct vw_bpf *bpf, int32_t tid, uint64_t now_ns, uint64_t *ret_ns)
-{
-	struct vw_abi_totals totals;
-	uint32_t key = (uint32_t)tid;
-
-	if (!vw_bpf_attached(bpf, VW_TP_SWITCH))
-		return -ENOENT;
-	if (bpf_map__lookup_elem(bpf->skel->maps.vw_totals, &key, sizeof(key), &totals,
-				 sizeof(totals), 0))
-		return -ENOENT;
-	*ret_ns = totals.oncpu_ns;
-	if (totals.in_ts_ns && now_ns > totals.in_ts_ns)
-		*ret_ns += now_ns - totals.in_ts_ns;
-	return 0;
 }
 
 static const struct bpf_map *map_of(const struct vw_bpf *bpf, enum vw_bpf_map map)
@@ -77,11 +61,6 @@ static const struct bpf_map *map_of(const struct vw_bpf *bpf, enum vw_bpf_map ma
 int vw_bpf_lookup(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key, void *ret_value)
 {
 	return bpf_map_lookup_elem(bpf_map__fd(map_of(bpf, map)), key, ret_value) ? -errno : 0;
-}
-
-int vw_bpf_put(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key, const void *value)
-{
-	return bpf_map_update_elem(bpf_map__fd(map_of(bpf, map)), key, value, BPF_ANY) ? -errno : 0;
 }
 
 int vw_bpf_remove(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key)
@@ -146,7 +125,6 @@ struct vw_sight vw_sight_of(struct vw_bpf *bpf)
 		.bpf = bpf,
 		.attached = vw_bpf_attached,
 		.lookup = vw_bpf_lookup,
-		.put = vw_bpf_put,
 		.remove = vw_bpf_remove,
 		.each = vw_bpf_each,
 		.watch = vw_bpf_watch,

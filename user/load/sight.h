@@ -11,7 +11,6 @@ struct vw_sight {
 	struct vw_bpf *bpf;
 	bool (*attached)(const struct vw_bpf *bpf, enum vw_tp tp);
 	int (*lookup)(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key, void *ret_value);
-	int (*put)(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key, const void *value);
 	int (*remove)(struct vw_bpf *bpf, enum vw_bpf_map map, const void *key);
 	int (*each)(struct vw_bpf *bpf, enum vw_bpf_map map,
 		    int (*fn)(void *ctx, const void *key, const void *value), void *ctx);

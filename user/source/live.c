@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "source/live_internal.h"
+#include "source/totals.h"
 #include "util/clock.h"
 
 /* All of /proc is looked through so often where births and exits are told by BPF, and where not. */
@@ -43,7 +44,6 @@ static void forget(struct vw_live *live, int32_t tid, uint64_t ts)
 {
 	if (live->bpf)
 		vw_bpf_unwatch(live->bpf, tid);
-	vw_parts_gone(live->parts, tid, ts);
 	vw_workers_remove(live->workers, tid);
 	tell_exit(live, tid, ts);
 }
@@ -266,6 +266,7 @@ int vw_live_poll(struct vw_live *live, vw_obs_fn fn, void *ctx)
 
 void vw_live_rows(struct vw_live *live, uint64_t now_ns, vw_row_fn fn, void *ctx)
 {
+	struct vw_abi_totals totals;
 	struct vw_worker_row row;
 	struct vw_worker *w;
 	unsigned int i = 0;
@@ -281,8 +282,8 @@ void vw_live_rows(struct vw_live *live, uint64_t now_ns, vw_row_fn fn, void *ctx
 		i++;
 		if (err || !vw_choice_wants_task(&live->config.choice, &row.task))
 			continue;
-		if (live->bpf)
-			vw_bpf_oncpu(live->bpf, row.task.tid, now_ns, &row.oncpu_ns);
+		if (!vw_totals_read(live->part_env.sight, &row.task, &totals))
+			row.oncpu_ns = vw_totals_oncpu(&totals, now_ns);
 		vw_parts_row(live->parts, &row);
 		fn(ctx, &row);
 	}

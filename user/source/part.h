@@ -43,7 +43,6 @@ struct vw_part_ops {
 	int (*poll)(void *part, uint64_t now_ns); /* after the records of each round */
 	int (*second)(void *part, uint64_t now_ns); /* about once a second, after poll */
 	void (*row)(void *part, struct vw_worker_row *row); /* fills in what it knows */
-	void (*gone)(void *part, int32_t tid, uint64_t ts_ns); /* a watched task has ended */
 	void (*lost)(void *part); /* records were lost since the last call of record */
 	void (*close)(void *part);
 };
@@ -62,7 +61,6 @@ int vw_parts_open(const struct vw_part_env *env, struct vw_parts **ret_parts);
 int vw_parts_record(struct vw_parts *parts, const struct vw_rec_hdr *hdr);
 int vw_parts_poll(struct vw_parts *parts, uint64_t now_ns);
 void vw_parts_row(struct vw_parts *parts, struct vw_worker_row *row);
-void vw_parts_gone(struct vw_parts *parts, int32_t tid, uint64_t ts_ns);
 void vw_parts_lost(struct vw_parts *parts);
 void vw_parts_close(struct vw_parts *parts);
 

@@ -74,15 +74,6 @@ void vw_parts_row(struct vw_parts *parts, struct vw_worker_row *row)
 			table[i]->row(parts->state[i], row);
 }
 
-void vw_parts_gone(struct vw_parts *parts, int32_t tid, uint64_t ts_ns)
-{
-	size_t i;
-
-	for (i = 0; i < N_PARTS; i++)
-		if (parts->state[i] && table[i]->gone)
-			table[i]->gone(parts->state[i], tid, ts_ns);
-}
-
 void vw_parts_lost(struct vw_parts *parts)
 {
 	size_t i;
